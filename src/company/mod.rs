@@ -1,0 +1,1 @@
+//! A simulated Company: router, desk (the rules), performer, store, defects.

@@ -1,0 +1,1 @@
+//! Where a fault can strike, how, and when.

@@ -1,0 +1,1 @@
+//! Keys, JWS, DPoP proofs, assertions and the replay guard.

@@ -1,0 +1,28 @@
+//! Every bound of the harness in one place, units last in the names.
+
+/// The longest body that any party reads, in bytes. A longer one is an error in the history.
+pub const BODY_BYTES_MAX: usize = 1024 * 1024;
+
+/// The longest metadata document (client metadata, JWKS, discovery) that a party fetches, in bytes (digest 1.4).
+pub const DOCUMENT_BYTES_MAX: usize = 100 * 1024;
+
+/// Redirects followed on a metadata fetch, each to HTTPS (digest 1.1).
+pub const DOCUMENT_REDIRECTS_MAX: usize = 3;
+
+/// How long a metadata fetch may take, in milliseconds.
+pub const DOCUMENT_FETCH_MILLISECONDS_MAX: u64 = 5_000;
+
+/// The deepest nesting of a JSON document that a party reads.
+pub const JSON_DEPTH_MAX: usize = 64;
+
+/// The most replayed-proof identifiers that one replay guard remembers.
+pub const REPLAY_ENTRIES_MAX: usize = 1_000_000;
+
+/// The longest client or Session assertion lifetime, in seconds (digest 3.1).
+pub const ASSERTION_SECONDS_MAX: i64 = 300;
+
+/// Clock difference that a verifier of assertions allows, in seconds (digest 3.1).
+pub const CLOCK_SKEW_SECONDS: i64 = 30;
+
+/// Headers that a party reads of one request or answer.
+pub const HEADERS_MAX: usize = 100;

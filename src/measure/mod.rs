@@ -1,0 +1,1 @@
+//! Histograms, interval log, counters, thresholds and generator health.

@@ -1,0 +1,1 @@
+//! A scenario and a seed made definite: parties, journeys, load, faults, thresholds.

@@ -1,0 +1,1 @@
+//! The wire of the protocol: shapes and parsing only, no life-cycle rules.

@@ -1,0 +1,1 @@
+//! YAML to a checked plan, with file, line and column in every error.

@@ -1,0 +1,1 @@
+//! The run itself: arrivals, pacing, Agents at work, settling.

@@ -1,0 +1,1 @@
+//! Clock, keyed randomness, tasks, crash points, durable disk and the Wire between parties.
