@@ -1,1 +1,6 @@
 //! The records of a run: events and ledger entries, their writer and their reader.
+
+mod line;
+pub mod record;
+
+pub use record::{Event, LedgerEntry, LedgerRecord, Record};

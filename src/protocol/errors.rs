@@ -127,7 +127,9 @@ impl ErrorCode {
             | Self::AccountMismatch
             | Self::InvalidSession
             | Self::InvalidRequest => 400,
-            Self::SignInRequired | Self::InsufficientScope | Self::ExtensionRequired | Self::UserApprovalRequired => 403,
+            Self::SignInRequired | Self::InsufficientScope | Self::ExtensionRequired | Self::UserApprovalRequired => {
+                403
+            }
             Self::OperationNotFound => 404,
             Self::TermsChanged | Self::IdempotencyKeyConflict => 409,
             Self::RateLimited => 429,
