@@ -7,13 +7,17 @@ mod node;
 mod problem;
 mod raw;
 mod resolve;
+mod schema;
 mod value;
+mod written;
 mod yaml;
 
 use std::path::Path;
 
 pub use anomalies::ANOMALIES;
 pub use problem::{Problem, Problems};
+pub use schema::schema;
+pub use written::resolved_yaml;
 
 use crate::plan::{CompanyPlan, Plan};
 use node::Node;
