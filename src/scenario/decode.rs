@@ -126,11 +126,13 @@ impl Reader<'_> {
     }
 
     fn whole_number<T: std::str::FromStr>(&self, most: impl fmt::Display) -> Result<T, Mistake> {
+        let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_');
         match &self.node.kind {
-            Kind::Scalar { text, form: Form::Integer } => text
-                .replace('_', "")
-                .parse()
-                .map_err(|_| self.expected(format_args!("a whole number from 0 to {most}"))),
+            // The YAML crate takes a number that is too large for a decimal.
+            Kind::Scalar { text, form } if *form == Form::Integer || digits(text) => {
+                let number = text.replace('_', "").parse();
+                number.map_err(|_| self.expected(format_args!("a whole number from 0 to {most}")))
+            }
             _ => Err(self.expected("a whole number")),
         }
     }

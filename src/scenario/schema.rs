@@ -21,9 +21,32 @@ fn of<T: JsonSchema>(title: &str) -> Value {
     let generator = SchemaSettings::draft07().into_generator();
     let mut schema = generator.into_root_schema_for::<T>().to_value();
     schema["title"] = json!(title);
+    drop_nulls(&mut schema);
     let definitions = schema.get("definitions").cloned().unwrap_or_default();
     allow_bare_words(&mut schema, &definitions);
     schema
+}
+
+/// Takes `null` out of what optional keys allow: a key may be left out, but not be left without a value.
+fn drop_nulls(schema: &mut Value) {
+    let null = json!({ "type": "null" });
+    match schema {
+        Value::Object(members) => {
+            if let Some(types) = members.get("type").and_then(Value::as_array) {
+                let rest: Vec<Value> = types.iter().filter(|name| *name != "null").cloned().collect();
+                let types = if let [only] = rest.as_slice() { only.clone() } else { Value::Array(rest) };
+                members.insert("type".to_owned(), types);
+            }
+            if let Some(choices) = members.get("anyOf").and_then(Value::as_array).filter(|list| list.contains(&null)) {
+                let rest: Vec<Value> = choices.iter().filter(|choice| **choice != null).cloned().collect();
+                members.remove("anyOf");
+                members.insert(if rest.len() == 1 { "allOf" } else { "anyOf" }.to_owned(), Value::Array(rest));
+            }
+            members.values_mut().for_each(drop_nulls);
+        }
+        Value::Array(items) => items.iter_mut().for_each(drop_nulls),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
 }
 
 /// Lets a choice whose settings all have defaults be written as a bare word (`track` for `track: {}`), as the reader does.

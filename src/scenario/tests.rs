@@ -58,8 +58,10 @@ fn schemas_are_fresh_and_accept_every_shipped_file() {
         for path in files(folder) {
             let mut findings = Findings::default();
             let tree = files::read(&path, &mut findings).unwrap();
-            let errors: Vec<String> =
-                validator.iter_errors(&json(&tree)).map(|error| format!("{}: {error}", error.instance_path())).collect();
+            let errors: Vec<String> = validator
+                .iter_errors(&json(&tree))
+                .map(|error| format!("{}: {error}", error.instance_path()))
+                .collect();
             assert!(errors.is_empty(), "{}: {errors:#?}", path.display());
         }
     }
@@ -72,7 +74,9 @@ fn json(node: &Node) -> serde_json::Value {
     match &node.kind {
         Kind::Nothing => serde_json::Value::Null,
         // An editor reads YAML 1.2, where on, off, yes and no are texts.
-        Kind::Scalar { text, form: Form::Boolean } if matches!(text.as_str(), "true" | "false") => (text == "true").into(),
+        Kind::Scalar { text, form: Form::Boolean } if matches!(text.as_str(), "true" | "false") => {
+            (text == "true").into()
+        }
         Kind::Scalar { text, form: Form::Integer | Form::Decimal } => serde_json::from_str(text).unwrap(),
         Kind::Scalar { text, .. } => text.as_str().into(),
         Kind::List(items) => items.iter().map(json).collect(),

@@ -60,6 +60,9 @@ pub(in crate::scenario) fn parse_duration(text: &str) -> Result<Duration, String
         if number.is_empty() {
             return Err(format!("expected {FORM}, found {}", shown(text)));
         }
+        if unit.is_empty() && !after.is_empty() {
+            return Err(format!("expected {FORM}, found {}", shown(text)));
+        }
         if unit.is_empty() {
             return Err(format!("{} lacks a unit; expected {FORM}", shown(text)));
         }

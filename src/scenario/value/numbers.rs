@@ -41,13 +41,35 @@ text_value!(
     r"^[0-9]+(\.[0-9]{2})? [A-Z]{3}$"
 );
 
-text_value!(
-    AgentsText,
-    parse_agents,
-    written_agents,
-    "a number of Agents like `200` or `0..200`",
-    r"^[0-9]+(\.\.[0-9]+)?$"
-);
+impl<'de> serde::Deserialize<'de> for AgentsText {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = <std::borrow::Cow<'_, str> as serde::Deserialize>::deserialize(deserializer)?;
+        parse_agents(&text).map(Self).map_err(serde::de::Error::custom)
+    }
+}
+
+impl serde::Serialize for AgentsText {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            (from, to) if from == to => serializer.serialize_u32(from),
+            (from, to) => serializer.collect_str(&format_args!("{from}..{to}")),
+        }
+    }
+}
+
+impl schemars::JsonSchema for AgentsText {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "AgentsText".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": ["integer", "string"], "minimum": 0, "pattern": r"^[0-9]+(\.\.[0-9]+)?$" })
+    }
+}
 
 /// Reads a percentage.
 pub(in crate::scenario) fn parse_share(text: &str) -> Result<f64, String> {
@@ -124,10 +146,6 @@ fn parse_agents(text: &str) -> Result<(u32, u32), String> {
         Some((from, to)) => Ok((number(from)?, number(to)?)),
         None => number(text).map(|agents| (agents, agents)),
     }
-}
-
-fn written_agents(agents: &(u32, u32)) -> String {
-    if agents.0 == agents.1 { agents.0.to_string() } else { format!("{}..{}", agents.0, agents.1) }
 }
 
 pub(super) fn parse_money(text: &str) -> Result<Money, String> {

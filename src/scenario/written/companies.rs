@@ -61,10 +61,7 @@ fn company(members: &[CompanyPlan]) -> Option<CompanyFile> {
                 during_confirm: Some(Share(plan.proposals.revise_during_confirm)),
             }),
         }),
-        store: Some(StoreSection {
-            sync: Some(StoreSync::EachWrite),
-            keep_final: Some(Time(plan.store.keep_final)),
-        }),
+        store: Some(StoreSection { sync: Some(StoreSync::EachWrite), keep_final: Some(Time(plan.store.keep_final)) }),
         backend: Some(BackendSection {
             latency: Some(Spread(plan.backend.latency.clone())),
             timeout: Some(At::nowhere(Time(plan.backend.timeout))),

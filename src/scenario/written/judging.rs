@@ -59,8 +59,5 @@ pub(super) fn invariants(plan: &Invariants) -> InvariantsSettings {
 }
 
 pub(super) fn expect(plan: &Expectation) -> ExpectSettings {
-    ExpectSettings {
-        must: Some(plan.must.iter().map(text).collect()),
-        may: Some(plan.may.iter().map(text).collect()),
-    }
+    ExpectSettings { must: Some(plan.must.iter().map(text).collect()), may: Some(plan.may.iter().map(text).collect()) }
 }
