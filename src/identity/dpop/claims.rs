@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, de};
 
-use crate::protocol::Jwk;
+use crate::protocol::{Jwk, strict};
 
 /// The claims of a proof (RFC 9449 section 4.2). Unknown claims are ignored, a known one twice is an error.
 #[derive(Debug, Deserialize)]
@@ -31,7 +31,7 @@ pub(super) struct Header {
     pub(super) typ: Option<String>,
     #[serde(default)]
     pub(super) alg: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "strict::object_or_null")]
     pub(super) jwk: Option<Jwk>,
     #[serde(default)]
     pub(super) crit: Option<de::IgnoredAny>,
