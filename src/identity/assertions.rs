@@ -296,3 +296,6 @@ fn object<T: serde::de::DeserializeOwned>(bytes: Option<Vec<u8>>) -> Result<T, A
     let bytes = bytes.filter(|bytes| bytes.first() == Some(&b'{')).ok_or(AssertionError::Malformed)?;
     serde_json::from_slice(&bytes).map_err(|_| AssertionError::Malformed)
 }
+
+#[cfg(test)]
+mod tests;

@@ -19,3 +19,8 @@ pub use jws::{CompactJws, EncodedHeader, JwsError};
 pub use keys::{Algorithm, KeyError, PublicKey, SigningKey};
 pub use nonce::{NonceIssuer, NoncePolicy};
 pub use replay::{ReplayGuard, ReplayVerdict};
+
+#[cfg(test)]
+mod oracle_tests;
+#[cfg(test)]
+pub(crate) mod testing;

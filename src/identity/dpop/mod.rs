@@ -12,3 +12,6 @@ pub use known::KnownKey;
 pub use make::ProofMaker;
 pub use target::{normalise_target, same_target, without_query};
 pub use verify::{Bound, ProofCheck, VerifiedProof, only_proof};
+
+#[cfg(test)]
+mod tests;
