@@ -10,6 +10,9 @@ use super::keys::{KeyError, PublicKey, SigningKey};
 /// The longest compact JWS that is looked at, in bytes. Proofs and assertions are a tenth of it.
 pub const COMPACT_BYTES_MAX: usize = 8 * 1024;
 
+/// The longest `jti` of a proof or an assertion that is taken, in bytes.
+pub(super) const JTI_BYTES_MAX: usize = 256;
+
 /// Why a text is no compact JWS, or not one of this key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JwsError {

@@ -11,6 +11,7 @@ pub mod jwk;
 pub mod jws;
 pub mod keys;
 pub mod nonce;
+mod numeric_date;
 pub mod replay;
 
 pub use assertions::{AssertionCheck, AssertionError, AssertionKind, AssertionMaker, VerifiedAssertion};

@@ -4,7 +4,11 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::identity::jws::{self, EncodedHeader};
+use crate::identity::keys::PublicKey;
+use crate::identity::replay::ReplayGuard;
 use crate::identity::testing::{guard, key, vectors};
+use crate::protocol::SessionMode;
 
 const CLIENT_ID: &str = "https://agent.example/agent.json";
 const ISSUER: &str = "https://id.teashop.example";
