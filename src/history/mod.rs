@@ -2,5 +2,7 @@
 
 mod line;
 pub mod record;
+pub mod writer;
 
 pub use record::{Event, LedgerEntry, LedgerRecord, Record};
+pub use writer::{Ledger, Recorder, Written};

@@ -1,0 +1,1 @@
+//! A meter's figures, its windows, and its log.
