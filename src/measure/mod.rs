@@ -20,5 +20,5 @@ pub use health::{Health, Inconclusive, Offered, health};
 pub use meter::{LogFailed, Meter, Sample};
 pub use reach::{Reached, reached};
 pub use series::{Measure, Series, What, Window, state_word, step_word};
-pub use thresholds::{Judgement, judge};
+pub use thresholds::{ThresholdResult, judge_threshold};
 pub use times::{Percentiles, Times};

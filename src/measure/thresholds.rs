@@ -11,7 +11,7 @@ use crate::{
 
 /// What became of a threshold. Values are in seconds, per second, or a share from 0 to 1, as the metric's unit is.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Judgement {
+pub enum ThresholdResult {
     /// The figure stands as it should to the limit.
     Held {
         /// The figure.
@@ -26,7 +26,7 @@ pub enum Judgement {
     NoSamples,
 }
 
-impl Judgement {
+impl ThresholdResult {
     /// Whether the threshold held.
     #[must_use]
     pub fn held(self) -> bool {
@@ -45,7 +45,7 @@ impl Judgement {
 
 /// Judges one threshold.
 #[must_use]
-pub fn judge(threshold: &Threshold, figures: &Figures) -> Judgement {
+pub fn judge_threshold(threshold: &Threshold, figures: &Figures) -> ThresholdResult {
     let value = match &threshold.metric {
         Metric::Response { step, percentile } => seconds(&figures.response(*step), *percentile),
         Metric::Service { step, percentile } => seconds(&figures.service(*step), *percentile),
@@ -58,9 +58,9 @@ pub fn judge(threshold: &Threshold, figures: &Figures) -> Judgement {
         Figure::Rate(number) | Figure::Share(number) => number,
     };
     match value {
-        None => Judgement::NoSamples,
-        Some(value) if threshold.comparison.holds(value, limit) => Judgement::Held { value },
-        Some(value) => Judgement::Missed { value },
+        None => ThresholdResult::NoSamples,
+        Some(value) if threshold.comparison.holds(value, limit) => ThresholdResult::Held { value },
+        Some(value) => ThresholdResult::Missed { value },
     }
 }
 
@@ -122,18 +122,23 @@ mod tests {
     #[test]
     fn percentiles_are_held_to_their_limits() {
         let figures = figures();
-        assert!(judge(&confirm_response(50.0, 25), &figures).held());
-        assert!(!judge(&confirm_response(50.0, 15), &figures).held());
-        let Judgement::Missed { value } = judge(&confirm_response(99.9, 250), &figures) else { panic!("missed") };
+        assert!(judge_threshold(&confirm_response(50.0, 25), &figures).held());
+        assert!(!judge_threshold(&confirm_response(50.0, 15), &figures).held());
+        let ThresholdResult::Missed { value } = judge_threshold(&confirm_response(99.9, 250), &figures) else {
+            panic!("missed")
+        };
         assert!((0.6..0.601).contains(&value), "{value}");
         let service = Metric::Service { step: None, percentile: 50.0 };
-        assert!(judge(&threshold(service, Comparison::Less, Figure::Time(Duration::from_millis(15))), &figures).held());
+        assert!(
+            judge_threshold(&threshold(service, Comparison::Less, Figure::Time(Duration::from_millis(15))), &figures)
+                .held()
+        );
     }
 
     #[test]
     fn rates_and_shares_are_held_to_their_limits() {
         let figures = figures();
-        let judged = |metric, comparison, limit| judge(&threshold(metric, comparison, limit), &figures);
+        let judged = |metric, comparison, limit| judge_threshold(&threshold(metric, comparison, limit), &figures);
         assert!(judged(Metric::Throughput, Comparison::AtLeast, Figure::Rate(9.9)).held());
         assert!(!judged(Metric::Throughput, Comparison::More, Figure::Rate(9.9)).held());
         assert!(judged(Metric::Unknown, Comparison::AtMost, Figure::Share(0.01)).held());
@@ -150,15 +155,15 @@ mod tests {
         ] {
             for comparison in [Comparison::Less, Comparison::AtMost, Comparison::More, Comparison::AtLeast] {
                 let limit = Figure::Time(Duration::from_secs(1));
-                let judgement = judge(&threshold(metric.clone(), comparison, limit), &figures());
-                assert_eq!(judgement, Judgement::NoSamples);
-                assert!(!judgement.held());
+                let result = judge_threshold(&threshold(metric.clone(), comparison, limit), &figures());
+                assert_eq!(result, ThresholdResult::NoSamples);
+                assert!(!result.held());
             }
         }
         let nothing = Figures::default();
         for metric in [Metric::Throughput, Metric::Unknown, Metric::Recovery { percentile: 50.0 }] {
-            let judgement = judge(&threshold(metric, Comparison::AtMost, Figure::Rate(1e9)), &nothing);
-            assert_eq!(judgement, Judgement::NoSamples);
+            let result = judge_threshold(&threshold(metric, Comparison::AtMost, Figure::Rate(1e9)), &nothing);
+            assert_eq!(result, ThresholdResult::NoSamples);
         }
     }
 }
