@@ -114,6 +114,7 @@ fn operations(figures: &Figures) -> Operations {
     Operations {
         confirmed: counts.counter(counter::CONFIRMS),
         finals: counts.finals.iter().map(|(state, count)| (state_word(*state).to_owned(), *count)).collect(),
+        left_open: counts.counter(counter::LEFT_OPEN),
         terms_changed: counts.counter(counter::TERMS_CHANGED),
         recovered: counts.recoveries,
         throughput_per_second: figures.throughput(),

@@ -209,6 +209,8 @@ pub struct Operations {
     pub confirmed: u64,
     /// How many were seen final, by state.
     pub finals: BTreeMap<String, u64>,
+    /// How many were not final for their Agent when it stopped.
+    pub left_open: u64,
     /// How many confirms were answered `terms_changed`.
     pub terms_changed: u64,
     /// How many confirms had no answer, and came to a known final state.

@@ -73,11 +73,11 @@ fn run(page: &mut Page, summary: &Summary) {
 fn load(page: &mut Page, summary: &Summary) {
     let journeys = &summary.journeys;
     let mut text = format!("{} started{}", count(journeys.started), each(&journeys.ended));
-    if journeys.dropped > 0 {
-        text += &format!("; {} more were due and skipped, since too many were in flight", count(journeys.dropped));
-    }
     if let Some(took) = journeys.took {
         text += &format!("; half of them took up to {}", nanoseconds(took.p50_ns));
+    }
+    if journeys.dropped > 0 {
+        text += &format!("; {} more were due and skipped, since too many were in flight", count(journeys.dropped));
     }
     page.entry("Journeys", &text);
     let operations = &summary.operations;
@@ -91,6 +91,9 @@ fn load(page: &mut Page, summary: &Summary) {
     if operations.terms_changed > 0 {
         text +=
             &format!("; {}", counted(operations.terms_changed, "confirm met other terms", "confirms met other terms"));
+    }
+    if operations.left_open > 0 {
+        text += &format!("; {} left open", count(operations.left_open));
     }
     if let Some(throughput) = operations.throughput_per_second {
         text += &format!("; {} confirmed and done in steady load", rate(throughput));

@@ -16,9 +16,6 @@ const CLAIMS: [(&str, &[&str]); 3] = [
     ("none was lost", &["phantom-success", "lost-confirm", "unresolved-at-quiescence"]),
 ];
 
-/// The most anomalies that the sentence names.
-const NAMED_MAX: usize = 3;
-
 impl Summary {
     /// The summary with its verdict, which follows from everything else in it.
     #[must_use]
@@ -69,7 +66,7 @@ impl Summary {
         }
         reasons.extend(self.stopped.clone());
         if self.partial {
-            reasons.push("the run was interrupted: this is about its first part only".to_owned());
+            reasons.push("everything here is about the first part of the run only".to_owned());
         }
         reasons.extend(self.inconclusive_reasons());
         let missed = self.thresholds.iter().filter(|threshold| !threshold.held);
@@ -94,18 +91,9 @@ impl Summary {
     }
 
     fn failure(&self) -> String {
-        let named: Vec<String> =
-            self.failures().map(|group| format!("{} {}", group.anomaly, times(group.count))).collect();
-        match named.as_slice() {
-            [] => "an anomaly that the scenario expects did not show.".to_owned(),
-            [first @ .., last] if (1..NAMED_MAX).contains(&first.len()) => {
-                format!("the protocol's rules were broken: {} and {last}.", first.join(", "))
-            }
-            [only] => format!("the protocol's rules were broken: {only}."),
-            many => {
-                let more = counted((many.len() - NAMED_MAX) as u64, "other anomaly", "other anomalies");
-                format!("the protocol's rules were broken: {}, and {more}.", many[..NAMED_MAX].join(", "))
-            }
+        match self.failures().map(|group| group.count).sum() {
+            0 => "an anomaly that the scenario expects did not show.".to_owned(),
+            broken => format!("the protocol's rules were broken {}.", times(broken)),
         }
     }
 

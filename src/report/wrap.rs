@@ -1,5 +1,8 @@
 //! Sets text in lines of a width.
 
+/// Units that stay on the line of their number.
+const UNITS: [&str; 5] = ["ns", "µs", "ms", "s", "%"];
+
 /// Breaks text into lines of at most `width` columns.
 ///
 /// Runs of blanks become one; control characters, which a peer's text may hold, become `�`, so that no text can move
@@ -8,8 +11,8 @@ pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     let width = width.max(1);
     let mut lines: Vec<String> = Vec::new();
     let mut length = width;
-    for word in text.split_whitespace() {
-        let word: Vec<char> = harmless(word).chars().collect();
+    for word in words(text) {
+        let word: Vec<char> = word.chars().collect();
         for (index, piece) in word.chunks(width).enumerate() {
             match lines.last_mut() {
                 Some(line) if index == 0 && length + 1 + piece.len() <= width => {
@@ -25,6 +28,22 @@ pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
         }
     }
     lines
+}
+
+/// The words of a text, numbers with their units.
+fn words(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split_whitespace().map(harmless) {
+        let unit = UNITS.contains(&word.trim_end_matches([',', ';', '.', ':', ')']));
+        match words.last_mut() {
+            Some(number) if unit && number.ends_with(|c: char| c.is_ascii_digit()) => {
+                number.push(' ');
+                number.push_str(&word);
+            }
+            _ => words.push(word),
+        }
+    }
+    words
 }
 
 /// The text without control characters.
@@ -43,6 +62,7 @@ mod tests {
         assert_eq!(wrap("one two three", 8), ["one two", "three"]);
         assert_eq!(wrap("a abcdefghij b", 8), ["a", "abcdefgh", "ij b"]);
         assert_eq!(wrap("", 8), Vec::<String>::new());
+        assert_eq!(wrap("up to 12 ms, at most", 8), ["up to", "12 ms,", "at most"]);
     }
 
     #[test]

@@ -61,15 +61,16 @@ pub(super) fn times(page: &mut Page, steps: &[StepRow], steady_ns: u64) {
         (step.step.clone(), cells)
     });
     print(page, &header, rows, 1);
-    let unanswered: u64 = steps.iter().filter_map(|step| step.unanswered.as_ref()).map(|times| times.count).sum();
     let mut note = format!(
-        "Answered calls of {} of steady load. Response counts from the intended start, service from the send, \
-         lag is what lies between.",
+        "Calls are of the whole run, times of the answered calls in {} of steady load: response counts from the \
+         intended start, service from the send, lag is what lies between.",
         nanoseconds(steady_ns)
     );
-    if unanswered > 0 {
-        let calls = counted(unanswered, "call without an answer is", "calls without an answer are");
-        note += &format!(" {calls} in none of these times.");
+    let unanswered = || steps.iter().filter_map(|step| step.unanswered);
+    if let Some(longest) = unanswered().map(|times| times.max_ns).max() {
+        let number = unanswered().map(|times| times.count).sum();
+        let calls = counted(number, "call without an answer is", "calls without an answer are");
+        note += &format!(" {calls} in none of them; the longest wait was {}.", nanoseconds(longest));
     }
     page.hanging("  ", &note);
 }
@@ -78,7 +79,7 @@ pub(super) fn times(page: &mut Page, steps: &[StepRow], steady_ns: u64) {
 fn print(page: &mut Page, header: &[&str], rows: impl Iterator<Item = (String, Vec<String>)>, gap: u16) {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled).force_no_tty();
-    table.set_header(header.iter().map(|text| Cell::new(text)));
+    table.set_header(header.iter().map(Cell::new));
     for (name, cells) in rows {
         table.add_row(std::iter::once(format!("  {name}")).chain(cells));
     }

@@ -122,19 +122,24 @@ fn event(seq: u64, at: u64, text: &str) -> EvidenceLine {
     EvidenceLine { seq, at, text: text.into() }
 }
 
-fn finding(operation: &str, sentence: &str) -> FindingLine {
+fn finding(operation: &str, number: u32, sentence: &str) -> FindingLine {
+    let key = |suffix: &str| format!("effect charge r1 under key {operation}/charge{suffix}");
     FindingLine {
         action: Some(format!("clothes-1/operation/{operation}")),
         sentence: sentence.into(),
         evidence: vec![
             event(310, 4_531 * MILLISECOND, "User u3 approved r1 (terms 5f0c)"),
             event(311, 4_600 * MILLISECOND, "confirm r1 sent by a3/1"),
-            event(314, 5_020 * MILLISECOND, "effect charge r1 under key clothes-1/operation/op_17/charge, rtn_8c1d"),
+            event(314, 5_020 * MILLISECOND, &format!("{}, rtn_8c1d", key(""))),
             event(330, 5_400 * MILLISECOND, "confirm r1 ended without an answer (timeout)"),
-            event(352, 61_250 * MILLISECOND, "effect charge r1 under key clothes-1/operation/op_17/charge#2, rtn_77aa"),
+            event(
+                352,
+                61_250 * MILLISECOND,
+                &format!("{}, rtn_77aa; the first attempt under another key had acted", key("#2")),
+            ),
         ],
         also_follows: vec![],
-        file: Some("anomalies/0001.json".into()),
+        file: Some(format!("anomalies/{number:04}.json")),
     }
 }
 
@@ -144,6 +149,7 @@ fn broken() -> Judged {
     anomalies.insert("stale-revision-effect".into(), AnomalyStatus::Violated { times: 1, over: 2_000 });
     let mut stale = finding(
         "op_40",
+        13,
         "terms that the User had not approved were performed: r2 instead of r1, 12.00 USD instead of 4.00 USD.",
     );
     stale.also_follows = vec!["phantom-success".into(), "revision-after-confirm".into()];
@@ -156,11 +162,11 @@ fn broken() -> Judged {
         expected: false,
         first,
     };
-    let twice = |operation| finding(operation, "charge took effect twice for one approval.");
+    let twice = |operation, number| finding(operation, number, "charge took effect twice for one approval.");
     Judged {
         anomalies,
         findings: vec![
-            group("double-effect", "OC-29", 12, vec![twice("op_17"), twice("op_18"), twice("op_25")]),
+            group("double-effect", "OC-29", 12, vec![twice("op_17", 1), twice("op_18", 2), twice("op_25", 3)]),
             group("stale-revision-effect", "OC-7", 1, vec![stale]),
         ],
         ..Judged::default()
