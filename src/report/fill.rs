@@ -4,9 +4,10 @@ use std::{collections::BTreeMap, time::Duration};
 
 use smol_str::SmolStr;
 
+use super::judged::Judged;
 use super::summary::{
-    AnomalyStatus, Faults, Files, FindingGroup, HealthRow, InconclusiveRow, Journeys, Measured, Operations, ReachRow,
-    RunIdentity, StepRow, Summary, ThresholdRow, VERSION, Verdict,
+    Faults, Files, HealthRow, InconclusiveRow, Journeys, Measured, Operations, ReachRow, RunIdentity, StepRow, Summary,
+    ThresholdRow, VERSION, Verdict,
 };
 use crate::{
     history::record::{Outcome, Purpose},
@@ -29,19 +30,6 @@ const STEPS: [Purpose; 10] = [
     Purpose::Revoke,
     Purpose::Backend,
 ];
-
-/// What a checker found, in the summary's terms.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Judged {
-    /// How each anomaly was judged.
-    pub anomalies: BTreeMap<String, AnomalyStatus>,
-    /// What was found, the gravest first.
-    pub findings: Vec<FindingGroup>,
-    /// Anomalies that had to show, and did not.
-    pub expected_but_absent: Vec<String>,
-    /// What history or ledger lack.
-    pub incomplete: Vec<String>,
-}
 
 /// What a run is held to besides its invariants.
 #[derive(Debug, Clone, Copy, Default)]

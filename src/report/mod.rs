@@ -9,11 +9,13 @@ pub mod progress;
 pub mod summary;
 
 mod fill;
+mod judged;
 mod terminal;
 mod verdict;
 mod wrap;
 
 pub use exit::{Ending, ExitStatus, exit_status};
-pub use fill::{HeldTo, Judged};
+pub use fill::HeldTo;
+pub use judged::{Judged, anomaly_file};
 pub use summary::Summary;
 pub use terminal::{Style, render};

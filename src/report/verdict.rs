@@ -8,12 +8,21 @@ use super::{
     format::{count, counted, times},
     summary::{AnomalyStatus, FindingGroup, Level, Summary, Verdict},
 };
+use crate::checker::Anomaly;
 
-/// What a run without findings shows, and the anomalies that would refute it.
-const CLAIMS: [(&str, &[&str]); 3] = [
-    ("every confirmed action ran at most once", &["double-effect"]),
-    ("on the terms its User approved", &["effect-off-terms", "stale-revision-effect", "unapproved-confirm"]),
-    ("none was lost", &["phantom-success", "lost-confirm", "unresolved-at-quiescence"]),
+/// What a run without findings shows, and what has to have been judged (and held) for it to be said.
+const CLAIMS: [(&str, &[Anomaly]); 3] = [
+    ("every confirmed action ran at most once", &[Anomaly::DoubleEffect]),
+    (
+        "on the terms its User approved",
+        &[
+            Anomaly::UnconfirmedEffect,
+            Anomaly::StaleRevisionEffect,
+            Anomaly::EffectOffTerms,
+            Anomaly::UnapprovedConfirm,
+        ],
+    ),
+    ("none was lost", &[Anomaly::PhantomSuccess, Anomaly::UnresolvedAtQuiescence]),
 ];
 
 impl Summary {
@@ -45,16 +54,24 @@ impl Summary {
         self.findings.iter().filter(|group| group.level == Level::Must && !group.expected)
     }
 
-    /// Whether an anomaly stayed away that had to show. A run that was cut short may just not have come to it.
+    /// Whether an anomaly stayed away that had to show. A run that was cut short may just not have come to it, and a
+    /// history with gaps may not hold it.
     fn absent(&self) -> bool {
-        !self.expected_but_absent.is_empty() && !self.partial && self.stopped.is_none()
+        let whole = !self.partial && self.stopped.is_none() && self.incomplete.is_empty();
+        whole && !self.expected_but_absent.is_empty()
+    }
+
+    /// How many anomalies were judged.
+    fn judged(&self) -> usize {
+        self.anomalies.values().filter(|status| !matches!(status, AnomalyStatus::NotJudged { .. })).count()
     }
 
     fn inconclusive_reasons(&self) -> impl Iterator<Item = String> {
         let generator = self.health.inconclusive.iter().map(|reason| format!("{}: {}", reason.reason, reason.change));
         let reach = self.reach.iter().filter(|reach| !reach.enough);
         let short = reach.map(|reach| format!("{} was not reached: there were {}", reach.text, count(reach.count)));
-        self.incomplete.iter().cloned().chain(generator).chain(short)
+        let unjudged = (self.judged() == 0).then(|| "no anomaly could be judged".to_owned());
+        self.incomplete.iter().cloned().chain(unjudged).chain(generator).chain(short)
     }
 
     fn reasons(&self) -> Vec<String> {
@@ -99,28 +116,25 @@ impl Summary {
 
     /// What held, as far as it was judged.
     fn claim(&self) -> String {
-        let held = |names: &[&str]| {
-            names.iter().all(|name| matches!(self.anomalies.get(*name), Some(AnomalyStatus::Held { .. })))
+        let held = |anomalies: &[Anomaly]| {
+            anomalies
+                .iter()
+                .all(|anomaly| matches!(self.anomalies.get(anomaly.name()), Some(AnomalyStatus::Held { .. })))
         };
         let expected: Vec<&str> =
             self.findings.iter().filter(|group| group.expected).map(|group| group.anomaly.as_str()).collect();
         if !expected.is_empty() {
             return format!("only anomalies showed that the scenario expects or allows: {}", expected.join(", "));
         }
-        let [once, terms, lost] = CLAIMS.map(|(words, refuted_by)| held(refuted_by).then_some(words));
+        let [once, terms, lost] = CLAIMS.map(|(words, needs)| held(needs).then_some(words));
         match (once, terms, lost) {
             (Some(once), Some(terms), Some(lost)) => format!("{once}, {terms}, and {lost}"),
             (Some(once), Some(terms), None) => format!("{once}, {terms}"),
             (Some(once), None, Some(lost)) => format!("{once}, and {lost}"),
             (Some(once), None, None) => once.to_owned(),
             (None, _, _) => {
-                let judged =
-                    self.anomalies.values().filter(|status| !matches!(status, AnomalyStatus::NotJudged { .. }));
-                format!(
-                    "nothing was found that fails a run ({} of {} anomalies were judged)",
-                    judged.count(),
-                    self.anomalies.len()
-                )
+                let (judged, all) = (self.judged(), self.anomalies.len());
+                format!("nothing was found that fails a run ({judged} of {all} anomalies were judged)")
             }
         }
     }

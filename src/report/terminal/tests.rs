@@ -58,6 +58,7 @@ fn meter() -> Meter {
 fn held() -> BTreeMap<String, AnomalyStatus> {
     let mut anomalies: BTreeMap<String, AnomalyStatus> = [
         "double-effect",
+        "unconfirmed-effect",
         "effect-off-terms",
         "stale-revision-effect",
         "unapproved-confirm",
@@ -302,6 +303,23 @@ fn exit_statuses_follow_from_the_summary() {
     assert_eq!(status(|summary| summary.expected_but_absent.push("double-effect".into())), 1);
     assert_eq!(
         status(|summary| {
+            summary.expected_but_absent.push("double-effect".into());
+            summary.incomplete.push("the ledger has no end".into());
+        }),
+        4,
+        "a ledger with gaps may not hold what was expected"
+    );
+    assert_eq!(
+        status(|summary| {
+            for status in summary.anomalies.values_mut() {
+                *status = AnomalyStatus::NotJudged { why: "no operation was confirmed".into() };
+            }
+        }),
+        4,
+        "a run in which nothing could be judged is no pass"
+    );
+    assert_eq!(
+        status(|summary| {
             summary.findings = broken().findings;
             summary.findings.iter_mut().for_each(|group| group.expected = true);
         }),
@@ -327,7 +345,10 @@ fn what_was_not_judged_is_not_claimed() {
         sentence("something-else"),
         "every confirmed action ran at most once, on the terms its User approved, and none was lost."
     );
-    assert_eq!(sentence("lost-confirm"), "every confirmed action ran at most once, on the terms its User approved.");
+    assert_eq!(
+        sentence("unresolved-at-quiescence"),
+        "every confirmed action ran at most once, on the terms its User approved."
+    );
     assert_eq!(sentence("unapproved-confirm"), "every confirmed action ran at most once, and none was lost.");
-    assert_eq!(sentence("double-effect"), "nothing was found that fails a run (6 of 9 anomalies were judged).");
+    assert_eq!(sentence("double-effect"), "nothing was found that fails a run (7 of 10 anomalies were judged).");
 }
