@@ -44,6 +44,10 @@ pub fn judge(
 }
 
 #[cfg(test)]
+mod laws;
+#[cfg(test)]
+mod legal;
+#[cfg(test)]
 mod script;
 #[cfg(test)]
 mod tests;
