@@ -247,3 +247,22 @@ fn names_are_unique_and_found_again() {
     }
     assert_eq!(Anomaly::named("wibble"), None);
 }
+
+#[test]
+fn the_documented_history_of_a_lost_answer_is_clean() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/histories/lost-answer");
+    let folder = crate::history::open_folder(std::path::Path::new(folder)).expect("a folder");
+    let checker = std::cell::RefCell::new(Checker::new(Options::default()));
+    let extent = folder
+        .read(|record| checker.borrow_mut().event(record), |entry| checker.borrow_mut().ledger(entry))
+        .expect("reads");
+    let judgement = checker.into_inner().judge();
+    assert!(judgement.findings.is_empty(), "{:#?}", judgement.findings);
+    assert_eq!(judgement.counts.operations, 1);
+    assert_eq!(judgement.counts.unknown, 1);
+    assert_eq!(judgement.status(Anomaly::DoubleEffect), Some(&Status::Held { over: 1 }));
+    // Neither file has its trailer: what rests on absence to the end is not judged.
+    assert_eq!(judgement.incomplete.len(), 2);
+    assert!(matches!(extent.history, crate::history::Completeness::Incomplete { .. }));
+    assert!(matches!(judgement.status(Anomaly::PhantomSuccess), Some(Status::NotJudged { .. })));
+}
