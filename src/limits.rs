@@ -26,3 +26,6 @@ pub const CLOCK_SKEW_SECONDS: i64 = 30;
 
 /// Headers that a party reads of one request or answer.
 pub const HEADERS_MAX: usize = 100;
+
+/// Idle connections that the Wire keeps to one host.
+pub const IDLE_CONNECTIONS_PER_HOST_MAX: usize = 1_024;

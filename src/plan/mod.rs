@@ -1,1 +1,66 @@
 //! A scenario and a seed made definite: parties, journeys, load, faults, thresholds.
+//!
+//! `scenario/` reads YAML into its own raw types and resolves them into these; nothing downstream sees the raw ones.
+//! Everything here is plain data: no clock, no randomness of its own.
+
+mod company;
+mod defect;
+mod distribution;
+mod fault;
+mod judging;
+mod load;
+mod money;
+mod swarm;
+
+pub use company::{
+    Action, Answers, Approval, BackendSettings, CompanyPlan, OnPartial, Proposals, Sessions, Step, StoreSettings,
+    WithoutExtension,
+};
+pub use defect::{AgentDefect, CompanyDefect, Defects};
+pub use distribution::Distribution;
+pub use fault::{CrashPoint, Fault, FaultKind, Window};
+pub use judging::{Comparison, Expectation, Figure, Invariants, Metric, Reach, ReachCounter, Threshold, Unit};
+pub use load::{AgentStage, Arrivals, Load, LoadModel, RateStage, WhenFull};
+pub use money::{Money, PriceRange};
+pub use swarm::{AskUser, By, Confirm, Journey, JourneyStep, Retry, SwarmPlan};
+
+use std::time::Duration;
+
+/// A whole run, definite but for the choices that a hash of the seed makes.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The scenario's name.
+    pub name: String,
+    /// The seed of every choice.
+    pub seed: u64,
+    /// Whether parties talk TLS, with a CA made for the run.
+    pub tls: bool,
+    /// The Companies, `shop` with `count: 3` resolved into three.
+    pub companies: Vec<CompanyPlan>,
+    /// The Personal Agents.
+    pub swarm: SwarmPlan,
+    /// What a User may set out to do; drawn by weight.
+    pub journeys: Vec<Journey>,
+    /// Entries run side by side.
+    pub load: Vec<Load>,
+    /// The faults, in the scenario's order; their IDs are F1, F2, ….
+    pub faults: Vec<Fault>,
+    /// How long, with faults off, what is open may take to come to its end.
+    pub settle: Duration,
+    /// Which anomalies are judged.
+    pub invariants: Invariants,
+    /// Which anomalies have to, or are allowed to, show.
+    pub expect: Expectation,
+    /// What the run has to have exercised; short of it, it is inconclusive.
+    pub reach: Vec<Reach>,
+    /// What the figures have to hold.
+    pub thresholds: Vec<Threshold>,
+}
+
+impl Plan {
+    /// How long load lasts at the most, settling not counted; `None` if only a number of operations bounds it.
+    #[must_use]
+    pub fn load_duration(&self) -> Duration {
+        self.load.iter().map(Load::duration).max().unwrap_or_default()
+    }
+}
