@@ -156,7 +156,7 @@ catalogue! {
         "propose 1..2 proposed r1; confirm r1 5..11 unknown; attempt wrap @6; cancel 8..9 cancelled r1 conf=1";
     FinalStateFlip = "final-state-flip", Company, Must, ["OC-13"], seen(&[Calls]),
         "Two answers gave different final states, or one that was sent for after a final state gave a state that is not final.",
-        "propose 1..2 proposed r1; confirm r1 5..9 failed r1; read 10..11 succeeded r1; effect wrap r1 @6; told";
+        "propose 1..2 proposed r1; confirm r1 5..9 failed r1; read 10..11 succeeded r1; effect wrap r1 @6";
     LostConfirm = "lost-confirm", Company, Must, ["OC-26"], seen(&[Calls]),
         "An answer showed the operation confirmed, and a later one showed it `proposed` again.",
         "propose 1..2 proposed r1; confirm r1 5..6 in_progress r1; read 7..8 proposed r1; confirm r1 9..10 in_progress r1; read 12..13 failed r1";

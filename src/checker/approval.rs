@@ -128,7 +128,8 @@ fn uncovered(case: &Case, ground: &Ground, ask: &Ask, evidence: &mut Vec<Evidenc
     let mut in_force: Vec<(Point, &str, &Bounds)> = Vec::new();
     match &ask.user {
         Some(user) => {
-            in_force.extend(ground.standing.get(user).into_iter().flat_map(|all| live(user, all, ground, ask)))
+            let own = ground.standing.get(user).into_iter();
+            in_force.extend(own.flat_map(|all| live(user, all, ground, ask)));
         }
         None => in_force.extend(ground.standing.iter().flat_map(|(user, all)| live(user, all, ground, ask))),
     }

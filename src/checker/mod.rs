@@ -42,3 +42,12 @@ pub fn judge(
     ledger.into_iter().for_each(|record| checker.ledger(&record));
     checker.judge()
 }
+
+#[cfg(test)]
+mod laws;
+#[cfg(test)]
+mod legal;
+#[cfg(test)]
+mod script;
+#[cfg(test)]
+mod tests;

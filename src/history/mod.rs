@@ -5,6 +5,6 @@ pub mod reader;
 pub mod record;
 pub mod writer;
 
-pub use reader::{Completeness, Folder, ReadError, Reader, open_folder};
+pub use reader::{Completeness, Extent, Folder, ReadError, Reader, open_folder};
 pub use record::{Event, LedgerEntry, LedgerRecord, Record};
 pub use writer::{Ledger, Recorder, Written};

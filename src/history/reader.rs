@@ -151,6 +151,39 @@ pub fn open_folder(folder: &Path) -> Result<Folder, ReadError> {
     Ok(Folder { history: Reader::open(&history)?, ledger })
 }
 
+/// How much of a run's folder was there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Extent {
+    /// Of the history.
+    pub history: Completeness,
+    /// Of the ledger, if there is one.
+    pub ledger: Option<Completeness>,
+}
+
+impl Folder {
+    /// Reads everything: each record of the history, then each of the ledger, in order.
+    ///
+    /// # Errors
+    /// At the first line that is wrong, or when a file cannot be read.
+    pub fn read(
+        mut self,
+        mut event: impl FnMut(&Record),
+        mut entry: impl FnMut(&LedgerRecord),
+    ) -> Result<Extent, ReadError> {
+        for record in &mut self.history {
+            event(&record?);
+        }
+        let mut ledger = None;
+        if let Some(mut reader) = self.ledger {
+            for record in &mut reader {
+                entry(&record?);
+            }
+            ledger = Some(reader.completeness());
+        }
+        Ok(Extent { history: self.history.completeness(), ledger })
+    }
+}
+
 impl<T: Line> Reader<T> {
     /// Opens a file; one that ends in `.zst` or begins like a Zstandard frame is decompressed.
     ///
@@ -410,7 +443,7 @@ mod tests {
         for length in [0, 1, 3, 5, 17, bytes.len() / 2, bytes.len() - 1] {
             std::fs::write(&path, &bytes[..length]).expect("written");
             let mut cut = Reader::<Record>::open(&path).expect("opens");
-            assert!((&mut cut).all(|record| record.is_ok()), "cut at {length}");
+            assert!(cut.all(|record| record.is_ok()), "cut at {length}");
             assert!(matches!(cut.completeness(), Completeness::Incomplete { .. }), "cut at {length}");
         }
     }
