@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use serde_json::json;
 use smol_str::SmolStr;
 
@@ -47,13 +46,9 @@ impl Wish {
         Some(Self { person, home, site, intent, kind, order_id, item_id, url, attempts: Attempts::default() })
     }
 
-    /// What the item is to be exchanged for; other terms are another one.
-    pub(super) fn replacement(&self, round: u32) -> String {
+    /// What the User would rather have, with other terms.
+    fn replacement(&self, round: u32) -> String {
         name(&self.person.shared.world, "sku_", &self.intent, u64::from(round))
-    }
-
-    fn body(&self, round: u32) -> Bytes {
-        json!({ "item_id": self.item_id, "replacement_sku": self.replacement(round) }).to_string().into()
     }
 
     /// Asks for the action, in the same words each time.
@@ -63,7 +58,7 @@ impl Wish {
             purpose: Purpose::Propose,
             url: &self.url,
             resource,
-            body: self.body(0),
+            body: json!({ "item_id": self.item_id }).to_string().into(),
             key: &self.intent,
             attempts: &self.attempts,
             intent: Some(&self.intent),
@@ -92,7 +87,7 @@ impl Wish {
             purpose: Purpose::Change,
             url: &url,
             resource: endpoint.resource.as_deref(),
-            body: self.body(round),
+            body: json!({ "item_id": self.item_id, "replacement_sku": self.replacement(round) }).to_string().into(),
             key: action,
             attempts: &self.attempts,
             intent: Some(&self.intent),

@@ -13,6 +13,8 @@ mod ordinary;
 mod pool;
 mod server;
 mod tag;
+#[cfg(test)]
+mod tests;
 mod tls;
 mod wire;
 

@@ -135,12 +135,7 @@ impl Dealing {
         if self.has(AgentDefect::StandingTooWide) {
             return true;
         }
-        let replacement = self.wish.replacement(self.changes);
-        let asked = [
-            ("order_id", self.wish.order_id.as_str()),
-            ("item_id", self.wish.item_id.as_str()),
-            ("replacement_sku", replacement.as_str()),
-        ];
+        let asked = [("order_id", self.wish.order_id.as_str()), ("item_id", self.wish.item_id.as_str())];
         let operation = &self.seen.operation;
         !operation.user_approval_required
             && !self.only_user
