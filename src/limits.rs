@@ -29,3 +29,41 @@ pub const HEADERS_MAX: usize = 100;
 
 /// Idle connections that the Wire keeps to one host.
 pub const IDLE_CONNECTIONS_PER_HOST_MAX: usize = 1_024;
+/// The longest scenario or Company file, in bytes.
+pub const FILE_BYTES_MAX: usize = 1024 * 1024;
+
+/// The deepest nesting of a scenario or Company file.
+pub const FILE_DEPTH_MAX: usize = 64;
+
+/// The most values of a scenario or Company file, aliases counted each time.
+pub const FILE_NODES_MAX: usize = 100_000;
+
+/// The most mistakes of form (keys, types) that one pass over a file reports.
+pub const FILE_MISTAKES_MAX: usize = 50;
+
+/// Companies of a run, all groups together.
+pub const COMPANIES_MAX: u32 = 100;
+
+/// Operators of a run.
+pub const OPERATORS_MAX: u32 = 1_000;
+
+/// Users of a run, and Agents or journeys in flight at once.
+pub const USERS_MAX: u32 = 1_000_000;
+
+/// Confirms that one Agent sends side by side.
+pub const CONFIRM_COPIES_MAX: u32 = 256;
+
+/// A journey's weight.
+pub const WEIGHT_MAX: u32 = 1_000_000;
+
+/// Steps of one action or journey.
+pub const STEPS_MAX: usize = 64;
+
+/// Journeys a second, at the highest point of an arrival rate.
+pub const RATE_PER_SECOND_MAX: f64 = 1_000_000.0;
+
+/// The longest duration of a file, in seconds: 100 days.
+pub const DURATION_SECONDS_MAX: u64 = 100 * 24 * 3_600;
+
+/// How long a load entry starts journeys at the most that only a number of operations bounds, in seconds.
+pub const LOAD_SECONDS_DEFAULT: u64 = 600;

@@ -10,6 +10,9 @@ use super::keys::{KeyError, PublicKey, SigningKey};
 /// The longest compact JWS that is looked at, in bytes. Proofs and assertions are a tenth of it.
 pub const COMPACT_BYTES_MAX: usize = 8 * 1024;
 
+/// The longest `jti` of a proof or an assertion that is taken, in bytes.
+pub(super) const JTI_BYTES_MAX: usize = 256;
+
 /// Why a text is no compact JWS, or not one of this key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JwsError {
@@ -128,5 +131,42 @@ impl<'a> CompactJws<'a> {
                 .is_some_and(|signature| key.verifies(self.signing_input.as_bytes(), &signature)),
         };
         if good { Ok(()) } else { Err(JwsError::Signature) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::identity::testing::key;
+
+    #[test]
+    fn reads_what_it_signs() {
+        let header = EncodedHeader::new(&serde_json::json!({ "alg": "ES256" })).unwrap();
+        let text = sign_compact(&header, b"payload", &key(1)).unwrap();
+        let jws = CompactJws::parse(&text).unwrap();
+        assert_eq!(jws.header_segment(), header.as_str());
+        assert_eq!(jws.header_bytes().unwrap(), br#"{"alg":"ES256"}"#);
+        assert_eq!(jws.payload_bytes().unwrap(), b"payload");
+        assert_eq!(jws.verify(key(1).public()), Ok(()));
+        assert_eq!(jws.verify(key(2).public()), Err(JwsError::Signature));
+    }
+
+    #[test]
+    fn forges_anything() {
+        let text = forge(br#"{"alg":"none"}"#, b"\xff", b"");
+        let jws = CompactJws::parse(&text).unwrap();
+        assert_eq!(jws.payload_bytes().unwrap(), b"\xff");
+        assert_eq!(jws.verify(key(1).public()), Err(JwsError::Signature));
+    }
+
+    #[test]
+    fn takes_three_segments_and_no_more_than_the_bound() {
+        for text in ["", "a", "a.b", "a.b.c.d", ".b.c", ".."] {
+            assert_eq!(CompactJws::parse(text).unwrap_err(), JwsError::Segments, "{text}");
+        }
+        let longest = format!("a.b.{}", "c".repeat(COMPACT_BYTES_MAX - 4));
+        assert!(CompactJws::parse(&longest).is_ok());
+        assert_eq!(CompactJws::parse(&format!("{longest}c")).unwrap_err(), JwsError::TooLong);
+        assert_eq!(CompactJws::parse("a+/.b.c").unwrap().header_bytes(), None);
     }
 }

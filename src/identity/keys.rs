@@ -231,3 +231,62 @@ impl PartialEq for PublicKey {
 }
 
 impl Eq for PublicKey {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The order of P-256 (FIPS 186-4, D.1.2.3).
+    const ORDER: [u8; 32] = [
+        0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xbc, 0xe6, 0xfa, 0xad,
+        0xa7, 0x17, 0x9e, 0x84, 0xf3, 0xb9, 0xca, 0xc2, 0xfc, 0x63, 0x25, 0x51,
+    ];
+
+    #[test]
+    fn scalars_lie_between_zero_and_the_order() {
+        let (mut one, mut last) = ([0; 32], ORDER);
+        one[31] = 1;
+        last[31] -= 1;
+        assert!(SigningKey::from_scalar(&one).is_ok());
+        assert!(SigningKey::from_scalar(&last).is_ok());
+        for scalar in [[0; 32], ORDER, [0xff; 32]] {
+            assert_eq!(SigningKey::from_scalar(&scalar).unwrap_err(), KeyError::Scalar);
+        }
+    }
+
+    #[test]
+    fn deriving_passes_over_bad_scalars_and_gives_up_on_a_broken_draw() {
+        let derived = SigningKey::derive(|attempt| if attempt < 2 { ORDER } else { [attempt as u8; 32] }).unwrap();
+        assert_eq!(derived.public(), SigningKey::from_scalar(&[2; 32]).unwrap().public());
+        assert_eq!(SigningKey::derive(|_| [0; 32]).unwrap_err(), KeyError::Scalar);
+    }
+
+    #[test]
+    fn the_same_scalar_is_the_same_key_and_signs_for_it() {
+        let (one, same) = (SigningKey::from_scalar(&[7; 32]).unwrap(), SigningKey::from_scalar(&[7; 32]).unwrap());
+        let other = SigningKey::from_scalar(&[8; 32]).unwrap();
+        let signature = one.sign(b"message").unwrap();
+        assert!(same.public().verifies(b"message", &signature));
+        assert!(!same.public().verifies(b"massage", &signature));
+        assert!(!other.public().verifies(b"message", &signature));
+        assert_ne!(one.public(), other.public());
+    }
+
+    #[test]
+    fn a_public_key_reads_back_from_its_jwk() {
+        let key = SigningKey::from_scalar(&[7; 32]).unwrap();
+        let listed = key.public().jwk_with_kid("k1");
+        assert_eq!(
+            (listed.kid.as_deref(), listed.use_.as_deref(), listed.alg.as_deref()),
+            (Some("k1"), Some("sig"), Some("ES256"))
+        );
+        let read: Jwk = serde_json::from_str(&serde_json::to_string(&listed).unwrap()).unwrap();
+        assert_eq!(&PublicKey::from_jwk(&read).unwrap(), key.public());
+    }
+
+    #[test]
+    fn debug_shows_no_private_part() {
+        let key = SigningKey::from_scalar(&[7; 32]).unwrap();
+        assert_eq!(format!("{key:?}"), format!("SigningKey(\"{}\")", key.public().thumbprint()));
+    }
+}

@@ -11,6 +11,7 @@ pub mod jwk;
 pub mod jws;
 pub mod keys;
 pub mod nonce;
+mod numeric_date;
 pub mod replay;
 
 pub use assertions::{AssertionCheck, AssertionError, AssertionKind, AssertionMaker, VerifiedAssertion};
@@ -19,3 +20,8 @@ pub use jws::{CompactJws, EncodedHeader, JwsError};
 pub use keys::{Algorithm, KeyError, PublicKey, SigningKey};
 pub use nonce::{NonceIssuer, NoncePolicy};
 pub use replay::{ReplayGuard, ReplayVerdict};
+
+#[cfg(test)]
+mod oracle_tests;
+#[cfg(test)]
+pub(crate) mod testing;

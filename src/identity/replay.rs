@@ -165,3 +165,108 @@ impl Hasher for Fingerprinted {
         self.0 = fingerprint as u64; // the low half is meant
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU64;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use ReplayVerdict::{Fresh, Full, Replayed};
+
+    fn of(capacity: usize) -> ReplayGuard {
+        ReplayGuard::with_capacity([9; 16], capacity)
+    }
+
+    #[test]
+    fn accepts_once_per_scope_until_it_expires() {
+        let guard = of(100);
+        assert_eq!(guard.accept("a", "j", 160, 100), Fresh);
+        assert_eq!(guard.accept("a", "j", 160, 100), Replayed);
+        assert_eq!(guard.accept("a", "j", 220, 160), Replayed, "also with another expiry, at the last second");
+        assert_eq!(guard.accept("b", "j", 220, 160), Fresh);
+        assert_eq!(guard.accept("aj", "", 220, 160), Fresh, "scope and jti do not run into each other");
+        assert_eq!(guard.accept("", "aj", 220, 160), Fresh);
+        assert_eq!(guard.accept("a", "j", 221, 161), Fresh, "forgotten one second after its expiry");
+        assert_eq!(guard.accept("a", "j", 160, 100), Replayed, "a clock that is behind brings nothing back");
+    }
+
+    #[test]
+    fn a_full_guard_refuses_new_ones_and_forgets_none() {
+        let guard = of(40);
+        for number in 0..40 {
+            assert_eq!(guard.accept("a", &number.to_string(), 160, 100), Fresh);
+        }
+        assert_eq!(guard.len(), 40);
+        assert_eq!(guard.accept("a", "new", 160, 100), Full);
+        assert_eq!(guard.accept("a", "new", 160, 160), Full);
+        for number in 0..40 {
+            assert_eq!(guard.accept("a", &number.to_string(), 160, 160), Replayed);
+        }
+        for number in 0..40 {
+            assert_eq!(guard.accept("b", &number.to_string(), 300, 161), Fresh, "all the others have expired");
+        }
+        assert_eq!(guard.accept("b", "new", 300, 161), Full);
+    }
+
+    #[test]
+    fn remembers_no_more_than_its_capacity_however_long_it_runs() {
+        let guard = of(1_000);
+        for now in 0..2_000_i64 {
+            for number in 0..10 {
+                assert_eq!(guard.accept("a", &format!("{now}/{number}"), now + 60, now), Fresh);
+            }
+            assert!(guard.len() <= 1_000);
+        }
+    }
+
+    /// Many threads offer the same identifiers at once, with clocks that disagree: each is accepted at most once, and
+    /// once where no clock had passed its expiry.
+    #[test]
+    fn at_most_once_under_concurrent_threads() {
+        const IDENTIFIERS: u64 = 2_000;
+        let guard = of(1_000_000);
+        let accepted: Vec<AtomicU64> = (0..IDENTIFIERS).map(|_| AtomicU64::new(0)).collect();
+        std::thread::scope(|scope| {
+            for thread in 0..8_u64 {
+                let (guard, accepted) = (&guard, &accepted);
+                scope.spawn(move || {
+                    for step in 0..IDENTIFIERS {
+                        let number = (step * (2 * thread + 1)) % IDENTIFIERS; // 8 orders, all of them complete or cyclic
+                        let now = 1_000 + (step % 7) as i64 - thread as i64;
+                        if guard.accept("key", &number.to_string(), 1_060, now) == Fresh {
+                            accepted[number as usize].fetch_add(1, Ordering::Relaxed);
+                        }
+                    }
+                });
+            }
+        });
+        // Thread 0 offers each of them, so none is left out.
+        assert!(accepted.iter().all(|count| count.load(Ordering::Relaxed) == 1));
+    }
+
+    proptest! {
+        /// Whatever the order of offers and clocks: never accepted again before its expiry has passed on the latest of
+        /// the clocks, and with the same expiry (a replayed token) never again at all.
+        #[test]
+        fn never_twice_within_its_window(
+            offers in proptest::collection::vec((0_u8..6, 0_i64..40, 0_i64..20), 1..80),
+            capacity in 1_usize..8,
+        ) {
+            let guard = of(capacity);
+            let mut latest = 0;
+            let mut accepted: BTreeMap<u8, Vec<i64>> = BTreeMap::new();
+            for (number, now, window) in offers {
+                latest = latest.max(now);
+                let until = now + window;
+                if guard.accept("key", &number.to_string(), until, now) == Fresh {
+                    let before = accepted.entry(number).or_default();
+                    prop_assert!(before.iter().all(|before| *before < latest && *before != until), "{number} twice");
+                    before.push(until);
+                }
+                prop_assert!(guard.len() <= capacity);
+            }
+        }
+    }
+}

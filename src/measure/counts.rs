@@ -18,9 +18,7 @@ pub mod counter {
     pub const CONFIRMS: &str = "confirms";
     /// Confirms answered `terms_changed`.
     pub const TERMS_CHANGED: &str = "terms_changed";
-    /// Confirms whose outcome was unknown at first.
-    pub const UNKNOWN_CONFIRMS: &str = "unknown_confirms";
-    /// Operations that load ended for before their Agent saw a final state.
+    /// Operations that were confirmed, or may have been, and not final for their Agent when it stopped.
     pub const LEFT_OPEN: &str = "left_open";
 }
 

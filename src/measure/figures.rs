@@ -29,7 +29,7 @@ pub struct StepFigures {
     pub response: Times,
     /// From the send to the answer.
     pub service: Times,
-    /// From the intended start to the send, answered or not.
+    /// From the intended start to the send, answered or not; of all that were sent.
     pub lag: Times,
     /// From the intended start until the caller stopped waiting: calls without an answer, kept apart from those with.
     pub unanswered: Times,

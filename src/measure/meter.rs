@@ -23,9 +23,10 @@ use crate::history::record::{Outcome, Purpose, State};
 pub struct Sample {
     /// What the request asked for.
     pub step: Purpose,
-    /// When it should have been sent: its due time, or the end of what it waited for.
+    /// When it should have been sent: the journey's due time for its first request, later the end of the think time,
+    /// back-off or `Retry-After` that it waited for.
     pub intended: u64,
-    /// When it was sent.
+    /// When it was handed to the wire. Waiting for a connection is no lag of the generator, so it counts from here.
     pub sent: u64,
     /// When the answer was read in full, or the caller stopped waiting.
     pub done: u64,
@@ -120,14 +121,16 @@ impl Meter {
     /// Takes one request and its end.
     ///
     /// Only answered requests have a response and a service time; the time that a request without an answer took is
-    /// kept apart as [`Measure::Unanswered`]. Lag counts for all.
+    /// kept apart as [`Measure::Unanswered`]. Lag counts for all that were sent.
     pub fn sample(&self, sample: Sample) {
         let Sample { step, intended, sent, done, outcome, why } = sample;
         let mut open = lock(&self.shared.open);
         let window = open.window(intended);
         open.counts.steps.entry(step).or_default().call(outcome, why.as_ref(), window == Window::Steady);
         let what = What::Step(step);
-        open.record(what, Measure::Lag, window, sent.saturating_sub(intended));
+        if outcome != Outcome::Unsent {
+            open.record(what, Measure::Lag, window, sent.saturating_sub(intended));
+        }
         let waited = done.saturating_sub(intended);
         match outcome {
             Outcome::View | Outcome::Done | Outcome::Refused => {

@@ -6,13 +6,19 @@
 
 mod counts;
 mod figures;
+mod health;
 mod interval_log;
 mod meter;
+mod reach;
 mod series;
+mod thresholds;
 mod times;
 
 pub use counts::{Counts, StepCounts, counter};
 pub use figures::{Figures, StepFigures};
+pub use health::{Health, Inconclusive, Offered, health};
 pub use meter::{LogFailed, Meter, Sample};
-pub use series::{Measure, Series, What, Window, step_word};
+pub use reach::{Reached, reached};
+pub use series::{Measure, Series, What, Window, state_word, step_word};
+pub use thresholds::{ThresholdResult, judge_threshold};
 pub use times::{Percentiles, Times};

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use crate::history::record::Purpose;
+use crate::history::record::{Purpose, State};
 
 /// What one histogram is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -98,6 +98,19 @@ pub fn step_word(purpose: Purpose) -> &'static str {
     }
 }
 
+/// The word that files use for a state.
+#[must_use]
+pub fn state_word(state: State) -> &'static str {
+    match state {
+        State::Proposed => "proposed",
+        State::InProgress => "in_progress",
+        State::Succeeded => "succeeded",
+        State::Failed => "failed",
+        State::Cancelled => "cancelled",
+        State::Expired => "expired",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -125,6 +138,15 @@ mod tests {
             Purpose::Backend,
         ] {
             assert_eq!(serde_json::json!(purpose), step_word(purpose));
+        }
+    }
+
+    #[test]
+    fn a_state_has_the_word_that_the_wire_uses() {
+        for state in
+            [State::Proposed, State::InProgress, State::Succeeded, State::Failed, State::Cancelled, State::Expired]
+        {
+            assert_eq!(serde_json::json!(state), state_word(state));
         }
     }
 }

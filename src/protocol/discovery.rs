@@ -191,3 +191,50 @@ impl ClientMetadata {
         self.extensions.get(OPERATIONS_EXTENSION).is_some_and(|entry| entry.version == version)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::json::parse_document;
+
+    #[test]
+    fn a_full_poppy_json_is_read_with_its_unknown_members() {
+        let document: PoppyDocument = parse_document(
+            br#"{"protocol_version":"0.2","organization":{"name":"Teashop Ltd","domain":"teashop.example"},
+                 "auth":{"issuer":"https://id.teashop.example","direct":{"scopes":["shop:read"]},
+                         "custom_scopes":{"shop:read":"See your orders"}},
+                 "agent":{"protocols":[]},
+                 "apis":[{"type":"openapi","url":"https://api.teashop.example/openapi.json"},
+                         {"type":"carrier-pigeon","url":"coop","birds":2}],
+                 "extensions":{"acme.example/gift":{"version":"3","wrap":true},
+                               "operations":{"version":"1","endpoint":"https://api.teashop.example/poppy/operations",
+                                             "resource":"https://api.teashop.example/poppy"}}}"#,
+        )
+        .unwrap();
+        assert_eq!(document.auth.as_ref().unwrap().custom_scopes["shop:read"], "See your orders");
+        assert_eq!(document.operations().unwrap().resource.as_deref(), Some("https://api.teashop.example/poppy"));
+        assert_eq!(document.apis.len(), 2);
+        let again: PoppyDocument = parse_document(&serde_json::to_vec(&document).unwrap()).unwrap();
+        assert_eq!(again, document);
+    }
+
+    #[test]
+    fn authorization_server_metadata_reads_back_and_lists_es256() {
+        let metadata = AuthorizationServerMetadata::new(
+            "https://id.teashop.example",
+            "https://id.teashop.example/oauth/token",
+            vec!["teashop.example".to_owned()],
+        );
+        let written = serde_json::to_value(&metadata).unwrap();
+        assert_eq!(written["poppy_domains"], serde_json::json!(["teashop.example"]));
+        assert_eq!(written["dpop_signing_alg_values_supported"], serde_json::json!(["ES256"]));
+        assert_eq!(parse_document::<AuthorizationServerMetadata>(written.to_string().as_bytes()).unwrap(), metadata);
+    }
+
+    #[test]
+    fn required_members_are_required() {
+        assert!(parse_document::<PoppyDocument>(br#"{"protocol_version":"0.2"}"#).is_err());
+        assert!(parse_document::<ClientMetadata>(br#"{"client_id":"https://a.example/a.json"}"#).is_err());
+        assert!(parse_document::<AuthorizationServerMetadata>(br#"{"issuer":"https://a.example"}"#).is_err());
+    }
+}

@@ -7,6 +7,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::operation::Operation;
+use super::strict;
 
 /// Where an error is answered: two of them have another status at the token endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,7 +156,7 @@ pub struct ErrorBody {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_description: Option<String>,
     /// The current operation, with `terms_changed`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "strict::object_or_null", skip_serializing_if = "Option::is_none")]
     pub operation: Option<Operation>,
     /// The extension that is needed, with `extension_required`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -171,3 +171,58 @@ impl<'de> Visitor<'de> for UniqueMembers {
         Ok(Value::Object(object))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn nested(depth: usize) -> Vec<u8> {
+        ["[".repeat(depth), "]".repeat(depth)].concat().into_bytes()
+    }
+
+    #[test]
+    fn depth_is_bounded_and_brackets_in_strings_do_not_count() {
+        assert!(parse::<Value>(&nested(limits::JSON_DEPTH_MAX)).is_ok());
+        assert!(matches!(parse::<Value>(&nested(limits::JSON_DEPTH_MAX + 1)), Err(JsonError::TooDeep)));
+        assert!(matches!(parse::<Value>(&vec![b'['; 1_000_000]), Err(JsonError::TooDeep)));
+        let text = format!("\"{}\\\"{}\"", "[".repeat(100), "{".repeat(100));
+        assert!(parse::<Value>(text.as_bytes()).is_ok());
+    }
+
+    #[test]
+    fn length_is_bounded() {
+        let mut body = vec![b' '; limits::BODY_BYTES_MAX];
+        body[0] = b'1';
+        assert!(parse::<Value>(&body).is_ok());
+        body.push(b' ');
+        assert!(matches!(parse::<Value>(&body), Err(JsonError::TooLong { .. })));
+        let document = [b"{}".as_slice(), &vec![b' '; limits::DOCUMENT_BYTES_MAX - 2]].concat();
+        assert!(parse_document::<Value>(&document).is_ok());
+        assert!(parse_document::<Value>(&[&document, b" ".as_slice()].concat()).is_err());
+    }
+
+    #[test]
+    fn documents_have_no_member_twice_at_any_level() {
+        assert!(parse_document::<Value>(br#"{"a":{"b":[1,-2,3.5,"x",true,null]},"b":{}}"#).is_ok());
+        for document in [r#"{"a":1,"a":1}"#, r#"{"a":{"b":1,"b":2}}"#, r#"{"a":[{"b":1,"\u0062":2}]}"#] {
+            let error = parse_document::<Value>(document.as_bytes()).unwrap_err();
+            assert!(error.to_string().contains("stands twice"), "{error}");
+        }
+        for document in ["", "[]", "null", "{} {}", "{", "\u{feff}{}"] {
+            assert!(parse_document::<Value>(document.as_bytes()).is_err(), "{document}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_a_parser_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+            let _ = parse::<Value>(&bytes);
+            let _ = parse_document::<Value>(&bytes);
+            let _ = parse_object::<crate::protocol::Operation>(&bytes);
+            let _ = crate::protocol::ConfirmRequest::parse(&bytes);
+            let _ = crate::protocol::TokenRequest::parse(&bytes);
+        }
+    }
+}

@@ -6,11 +6,13 @@
 
 pub mod confirm;
 pub mod discovery;
+pub mod endpoint;
 pub mod errors;
 pub mod json;
 pub mod jwk;
 pub mod operation;
 pub mod session_mode;
+pub(crate) mod strict;
 pub mod timestamp;
 pub mod token;
 
@@ -23,3 +25,6 @@ pub use operation::{ApprovedBy, Confirmation, Operation, OperationAnswer, Operat
 pub use session_mode::SessionMode;
 pub use timestamp::Rfc3339;
 pub use token::{TokenRequest, TokenResponse};
+
+#[cfg(test)]
+mod examples_tests;

@@ -6,9 +6,10 @@
 use std::fmt;
 use std::num::NonZeroU64;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
+use super::strict;
 use super::timestamp::Rfc3339;
 
 /// Which version of the terms this is: 1 and up (Operations 3.1). On the wire a JSON integer and nothing else.
@@ -46,8 +47,7 @@ impl fmt::Display for Revision {
 }
 
 /// Where an operation is (the table of states in Operations section 3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum State {
     /// Waiting to be confirmed, until `expires_at`.
     Proposed,
@@ -86,6 +86,24 @@ impl State {
             Self::Expired => "expired",
         }
     }
+
+    /// The state of this word.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.as_str() == word)
+    }
+}
+
+impl Serialize for State {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for State {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        strict::word(deserializer, "a state of an operation", Self::from_word)
+    }
 }
 
 impl fmt::Display for State {
@@ -95,8 +113,7 @@ impl fmt::Display for State {
 }
 
 /// How the User's approval was had (Operations 5.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ApprovedBy {
     /// The User was shown this revision's terms and approved them.
     User,
@@ -105,6 +122,9 @@ pub enum ApprovedBy {
 }
 
 impl ApprovedBy {
+    /// Both ways.
+    pub const ALL: [Self; 2] = [Self::User, Self::StandingPermission];
+
     /// The word on the wire.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -112,6 +132,24 @@ impl ApprovedBy {
             Self::User => "user",
             Self::StandingPermission => "standing_permission",
         }
+    }
+
+    /// The way of this word.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.as_str() == word)
+    }
+}
+
+impl Serialize for ApprovedBy {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for ApprovedBy {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        strict::word(deserializer, "`user` or `standing_permission`", Self::from_word)
     }
 }
 
@@ -166,10 +204,10 @@ pub struct Operation {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// `null` until confirmed. The member itself is required.
-    #[serde(deserialize_with = "present_or_null")]
+    #[serde(deserialize_with = "strict::object_or_null")]
     pub confirmation: Option<Confirmation>,
     /// `null` until the operation is final. The member itself is required.
-    #[serde(deserialize_with = "present_or_null")]
+    #[serde(deserialize_with = "strict::object_or_null")]
     pub result: Option<OperationResult>,
 }
 
@@ -186,10 +224,6 @@ impl Operation {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OperationAnswer {
     /// The operation.
+    #[serde(deserialize_with = "strict::object")]
     pub operation: Operation,
-}
-
-/// `serde(default)` would let a missing member pass as `null`; a `deserialize_with` makes serde ask for it.
-fn present_or_null<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
-    Option::deserialize(deserializer)
 }

@@ -165,3 +165,57 @@ impl fmt::Debug for TokenResponse {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request() -> TokenRequest {
+        TokenRequest {
+            grant_type: Some(GRANT_JWT_BEARER.to_owned()),
+            assertion: Some("a.b.c".to_owned()),
+            client_id: Some("https://agent.example/agent.json".to_owned()),
+            client_assertion_type: Some(CLIENT_ASSERTION_TYPE.to_owned()),
+            client_assertion: Some("d.e.f".to_owned()),
+            session_id: Some("ses_1".to_owned()),
+            resource: Some("https://api.teashop.example/poppy/operations?a=b&c=d".to_owned()),
+            scope: Some("shop:read shop:write".to_owned()),
+        }
+    }
+
+    #[test]
+    fn reads_what_it_writes() {
+        let form = request().to_form();
+        assert!(form.starts_with("grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion=a.b.c&"));
+        assert_eq!(TokenRequest::parse(form.as_bytes()).unwrap(), request());
+        assert_eq!(TokenRequest::parse(b"").unwrap(), TokenRequest::default());
+    }
+
+    #[test]
+    fn unknown_fields_and_empty_values_are_ignored() {
+        let read = TokenRequest::parse(b"x=1&x=2&scope=&client_id=a%20b").unwrap();
+        assert_eq!(read, TokenRequest { client_id: Some("a b".to_owned()), ..TokenRequest::default() });
+    }
+
+    #[test]
+    fn a_known_field_stands_once() {
+        assert_eq!(TokenRequest::parse(b"scope=a&scope=a"), Err(FormError::Twice("scope")));
+        let long = vec![b'a'; limits::BODY_BYTES_MAX + 1];
+        assert_eq!(TokenRequest::parse(&long), Err(FormError::TooLong(long.len())));
+    }
+
+    #[test]
+    fn debug_shows_no_credential() {
+        let answer: TokenResponse = serde_json::from_str(
+            r#"{"access_token":"sat_x","token_type":"DPoP","expires_in":3600,"scope":"","session_id":"ses_Kx81",
+                "signed_in":false,"refresh_token":"acc_y","extra":1}"#,
+        )
+        .unwrap();
+        let shown = format!("{answer:?} {:?}", request());
+        for credential in ["sat_x", "acc_y", "a.b.c", "d.e.f"] {
+            assert!(!shown.contains(credential), "{shown}");
+        }
+        let written = serde_json::to_value(&answer).unwrap();
+        assert_eq!((&written["access_token"], &written["expires_in"]), (&"sat_x".into(), &3600.into()));
+    }
+}

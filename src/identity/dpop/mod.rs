@@ -1,6 +1,6 @@
 //! DPoP proofs (RFC 9449): made by Agents, verified by Companies in full (section 4.3, checks P1-P9 of digest 3.3).
 
-pub(in crate::identity) mod claims;
+mod claims;
 mod error;
 mod known;
 mod make;
@@ -12,3 +12,6 @@ pub use known::KnownKey;
 pub use make::ProofMaker;
 pub use target::{normalise_target, same_target, without_query};
 pub use verify::{Bound, ProofCheck, VerifiedProof, only_proof};
+
+#[cfg(test)]
+mod tests;

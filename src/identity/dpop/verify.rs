@@ -4,12 +4,9 @@ use super::claims::Claims;
 use super::error::ProofError;
 use super::known::KnownKey;
 use super::target::same_target;
-use crate::identity::jws::CompactJws;
+use crate::identity::jws::{CompactJws, JTI_BYTES_MAX};
 use crate::identity::nonce::NoncePolicy;
 use crate::identity::replay::{ReplayGuard, ReplayVerdict};
-
-/// The longest `jti` that is taken, in bytes.
-const JTI_BYTES_MAX: usize = 256;
 
 /// The one `DPoP` header of a request (the head of P1). Takes the values of all headers of that name.
 ///

@@ -1,141 +1,14 @@
-//! Client and Session assertions (digest 3.1, 3.2; RFC 7523): made by Agents, verified by Companies.
-//!
-//! The two differ in `sub` alone: a client assertion speaks for the Agent (`sub` is the `client_id`), a Session
-//! assertion for one User at one Company (`sub` is the User ID). Their `jti` share one replay scope per `client_id`.
+//! A token endpoint's checks of an assertion.
 
 use serde::{Deserialize, Deserializer};
-use serde_json::json;
 
-use super::dpop::claims::numeric_date;
-use super::jws::{self, CompactJws, EncodedHeader};
-use super::keys::{Algorithm, KeyError, PublicKey, SigningKey};
-use super::replay::{ReplayGuard, ReplayVerdict};
+use super::error::{AssertionError, AssertionKind};
+use crate::identity::jws::{CompactJws, JTI_BYTES_MAX};
+use crate::identity::keys::{Algorithm, PublicKey};
+use crate::identity::numeric_date::numeric_date;
+use crate::identity::replay::{ReplayGuard, ReplayVerdict};
 use crate::limits;
-use crate::protocol::{ErrorCode, SessionMode};
-
-/// The longest `jti` that is taken, in bytes.
-const JTI_BYTES_MAX: usize = 256;
-
-/// Makes the assertions of one Agent with one of its keys. Cheap to clone.
-#[derive(Clone, Debug)]
-pub struct AssertionMaker {
-    key: SigningKey,
-    header: EncodedHeader,
-    client_id: String,
-}
-
-impl AssertionMaker {
-    /// A maker for this `client_id` with a key that its JWKS lists as `kid`.
-    #[must_use]
-    pub fn new(key: SigningKey, kid: &str, client_id: impl Into<String>) -> Self {
-        let header = json!({ "alg": Algorithm::Es256.as_str(), "typ": "JWT", "kid": kid });
-        Self { key, header: EncodedHeader::from_json(&header.to_string()), client_id: client_id.into() }
-    }
-
-    /// The `client_id` that the assertions speak for.
-    #[must_use]
-    pub fn client_id(&self) -> &str {
-        &self.client_id
-    }
-
-    /// A client assertion: good from `iat` for `lifetime_seconds`, for the audience of
-    /// [`SessionMode::assertion_audience`].
-    ///
-    /// # Errors
-    /// [`KeyError::Signing`] when the library cannot sign.
-    pub fn client(&self, audience: &str, iat: i64, lifetime_seconds: i64, jti: &str) -> Result<String, KeyError> {
-        self.session(&self.client_id, audience, iat, lifetime_seconds, jti)
-    }
-
-    /// A Session assertion for a User ID.
-    ///
-    /// # Errors
-    /// [`KeyError::Signing`] when the library cannot sign.
-    pub fn session(
-        &self,
-        user_id: &str,
-        audience: &str,
-        iat: i64,
-        lifetime_seconds: i64,
-        jti: &str,
-    ) -> Result<String, KeyError> {
-        let claims = json!({
-            "iss": self.client_id, "sub": user_id, "aud": audience,
-            "iat": iat, "exp": iat.saturating_add(lifetime_seconds), "jti": jti,
-        });
-        jws::sign_compact(&self.header, claims.to_string().as_bytes(), &self.key)
-    }
-}
-
-/// Which of the two an assertion has to be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AssertionKind {
-    /// Authenticates the Agent.
-    Client,
-    /// Names the User.
-    Session,
-}
-
-/// Why an assertion is refused. None of them carries a part of the assertion but its `kid`.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum AssertionError {
-    /// Not a compact JWT, or its header or claims are not JSON of the right types.
-    #[error("not a JWT with the claims of an assertion")]
-    Malformed,
-    /// `typ` is there and not `JWT`.
-    #[error("typ is not JWT")]
-    Type,
-    /// `crit` is there, and we understand nothing that could stand in it.
-    #[error("crit names an extension that is not understood")]
-    Critical,
-    /// No key with this `kid` is known: fetch the JWKS again, about once in 30 s at most (digest 1.4).
-    #[error("no key `{kid}`")]
-    UnknownKey {
-        /// The `kid`, cut to 64 characters.
-        kid: String,
-    },
-    /// `alg` is not the one that the key is for: `none` and HMAC always end here.
-    #[error("alg is not the key's")]
-    AlgorithmNotAllowed,
-    /// The signature does not verify.
-    #[error("signature does not verify")]
-    Signature,
-    /// `iss` is another client.
-    #[error("iss is another client")]
-    Issuer,
-    /// `sub` of a client assertion is not the `client_id`, or that of a Session assertion is no User ID.
-    #[error("sub is not what this assertion needs")]
-    Subject,
-    /// `aud` is another audience, or not one string.
-    #[error("aud is another audience")]
-    Audience,
-    /// `exp` has passed.
-    #[error("expired")]
-    Expired,
-    /// `iat` lies in the future.
-    #[error("iat is in the future")]
-    TooNew,
-    /// `exp` lies too far after `iat`, or before it.
-    #[error("lifetime is out of bounds")]
-    Lifetime,
-    /// The `jti` was accepted before.
-    #[error("jti was accepted before")]
-    Replayed,
-    /// The replay guard is full.
-    #[error("replay guard is full")]
-    ReplayGuardFull,
-}
-
-impl AssertionKind {
-    /// The error that a token endpoint answers when this assertion is refused.
-    #[must_use]
-    pub fn refusal(self) -> ErrorCode {
-        match self {
-            Self::Client => ErrorCode::InvalidClient,
-            Self::Session => ErrorCode::InvalidGrant,
-        }
-    }
-}
+use crate::protocol::SessionMode;
 
 /// What an assertion has to be good for.
 #[derive(Clone, Copy, Debug)]

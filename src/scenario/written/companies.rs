@@ -1,0 +1,134 @@
+//! Companies as groups with a whole Company file each.
+
+use super::text;
+use crate::plan::{Action, Approval, CompanyPlan, OnPartial, Sessions, Step, WithoutExtension};
+use crate::protocol::SessionMode;
+use crate::scenario::raw::{
+    ActionSettings, AnswerSettings, Approvals, BackendSection, CompanyFile, DefectList, Extension, Group, Partial,
+    ProposalSettings, ReviseChances, SessionChoice, SessionSettings, SessionsKey, StepSettings, StoreSection,
+    StoreSync, Wanted, YesNo,
+};
+use crate::scenario::value::{At, Named, Price, Share, Spread, Time, Word};
+
+/// The groups of those Companies, in their order.
+pub(super) fn groups(companies: &[CompanyPlan]) -> Named<Group> {
+    let groups = companies.chunk_by(|one, next| one.group == next.group);
+    Named(groups.filter_map(|members| Some((text(&members.first()?.group), group(members)?))).collect())
+}
+
+fn group(members: &[CompanyPlan]) -> Option<Group> {
+    let count = u32::try_from(members.len()).ok()?;
+    let settings = company(members)?;
+    Some(Group {
+        profile: None,
+        company: Some(settings),
+        count: Some(At::nowhere(count)),
+        title: None,
+        domain: None,
+        speaks: None,
+        operations_version: None,
+        sessions: None,
+        answers: None,
+        proposals: None,
+        store: None,
+        backend: None,
+        actions: None,
+        defects: None,
+    })
+}
+
+fn company(members: &[CompanyPlan]) -> Option<CompanyFile> {
+    let plan = members.first()?;
+    let domains: Vec<(u32, &str)> = members.iter().map(|member| (member.number, member.domain.as_str())).collect();
+    let titles: Vec<(u32, &str)> = members.iter().map(|member| (member.number, member.title.as_str())).collect();
+    Some(CompanyFile {
+        company: text(&plan.profile),
+        title: Some(text(template(&titles))),
+        domain: Some(text(template(&domains))),
+        speaks: Some(At::nowhere(vec![Wanted::Operations])),
+        operations_version: Some(text(&plan.operations_version)),
+        sessions: Some(sessions(&plan.sessions)),
+        answers: Some(AnswerSettings {
+            latency: Some(Spread(plan.answers.latency.clone())),
+            answer_within: Some(Time(plan.answers.answer_within)),
+            retry_after: Some(Time(plan.answers.retry_after)),
+        }),
+        proposals: Some(ProposalSettings {
+            lifetime: Some(At::nowhere(Time(plan.proposals.lifetime))),
+            revise: Some(ReviseChances {
+                before_approval: Some(Share(plan.proposals.revise_before_approval)),
+                after: Some(Spread(plan.proposals.revise_after.clone())),
+                during_confirm: Some(Share(plan.proposals.revise_during_confirm)),
+            }),
+        }),
+        store: Some(StoreSection { sync: Some(StoreSync::EachWrite), keep_final: Some(Time(plan.store.keep_final)) }),
+        backend: Some(BackendSection {
+            latency: Some(Spread(plan.backend.latency.clone())),
+            timeout: Some(At::nowhere(Time(plan.backend.timeout))),
+            ask_again: Some(Time(plan.backend.ask_again)),
+        }),
+        actions: Some(Named(plan.actions.iter().map(|(name, plan)| (text(name), action(plan))).collect())),
+        defects: Some(DefectList(plan.defects.iter().map(Word).collect())),
+    })
+}
+
+/// The text with `{n}` that makes each of `made` when its number is put in.
+fn template(made: &[(u32, &str)]) -> String {
+    let Some((number, first)) = made.first() else { return String::new() };
+    let number = number.to_string();
+    let candidate = |(start, _): (usize, &str)| format!("{}{{n}}{}", &first[..start], &first[start + number.len()..]);
+    let fits = |candidate: &String| {
+        made.iter().all(|(number, text)| candidate.replacen("{n}", &number.to_string(), 1) == *text)
+    };
+    // With one Company, its text itself will do as well as any template.
+    let template = if made.len() > 1 { first.match_indices(&number).map(candidate).find(fits) } else { None };
+    template.unwrap_or_else(|| (*first).to_owned())
+}
+
+fn sessions(plan: &Sessions) -> SessionsKey {
+    let settings = SessionSettings {
+        nonce_every: plan.nonce_every.map(|time| At::nowhere(Time(time))),
+        proof_window: Some(At::nowhere(Time(plan.proof_window))),
+        token_lifetime: Some(At::nowhere(Time(plan.token_lifetime))),
+        operations_resource: Some(plan.operations_resource),
+    };
+    SessionsKey(At::nowhere(match plan.mode {
+        SessionMode::Dpop01 => SessionChoice::Dpop01(settings),
+        SessionMode::Dpop02 => SessionChoice::Dpop02(settings),
+    }))
+}
+
+fn action(plan: &Action) -> ActionSettings {
+    ActionSettings {
+        operation: Some(if plan.operation { YesNo::Yes } else { YesNo::No }),
+        without_extension: Some(match plan.without_extension {
+            WithoutExtension::Act => Extension::Act,
+            WithoutExtension::Refuse => Extension::Refuse,
+        }),
+        approval: Some(match plan.approval {
+            Approval::User => Approvals::User,
+            Approval::StandingPermission => Approvals::StandingPermission,
+        }),
+        scope: plan.scope.as_ref().map(text),
+        price: Some(Price(plan.price.clone())),
+        summary: plan.summary.as_ref().map(text),
+        terms: plan.terms.clone().map(At::nowhere),
+        done: plan.done.as_ref().map(text),
+        steps: Some(At::nowhere(plan.steps.iter().map(step).collect())),
+        can_stop_until: plan.can_stop_until.and_then(|index| plan.steps.get(index)).map(|step| text(&step.name)),
+        on_partial: Some(match plan.on_partial {
+            OnPartial::Report => Partial::Report,
+            OnPartial::Undo => Partial::Undo,
+        }),
+    }
+}
+
+fn step(plan: &Step) -> StepSettings {
+    StepSettings {
+        name: text(&plan.name),
+        undo: plan.undo.as_ref().map(text),
+        latency: plan.latency.clone().map(Spread),
+        fail: Some(Share(plan.fail)),
+        phrase: plan.phrase.as_ref().map(text),
+    }
+}
