@@ -36,6 +36,7 @@ fn look(sent: u64, length: u64, revision: u64) -> Look {
     let point = |seq| Point { seq, at: seq };
     Look {
         sent: point(sent),
+        left: point(sent + length),
         heard: point(sent + length),
         process: "a".into(),
         purpose: Purpose::Read,
