@@ -53,7 +53,7 @@ pub(super) struct Sessions {
 struct Held {
     /// One token for each `resource`.
     tokens: Vec<(Option<SmolStr>, Arc<Token>)>,
-    /// The last nonce by where it came from.
+    /// The last nonce by the host that it came from: a token endpoint and an API on one host probably share theirs.
     nonces: Vec<(SmolStr, SmolStr)>,
 }
 
@@ -97,7 +97,7 @@ impl Sessions {
         Self { who, held: Mutex::default(), asking: tokio::sync::Mutex::default() }
     }
 
-    /// The last nonce that came from there.
+    /// The last nonce that came from a host.
     pub(super) fn nonce(&self, from: &str) -> Option<SmolStr> {
         lock(&self.held).nonces.iter().find(|(known, _)| known == from).map(|(_, nonce)| nonce.clone())
     }
@@ -193,7 +193,7 @@ impl TokenDesk<'_> {
         asking.requests += 1;
         let ended = process.send(shared, call, named, request, Reading::Token).await;
         if let Some(nonce) = &ended.nonce {
-            sessions.keep_nonce(endpoint, nonce.clone());
+            sessions.keep_nonce(host_of(endpoint), nonce.clone());
         }
         Ok(ended)
     }
@@ -225,7 +225,7 @@ impl TokenDesk<'_> {
             resource: resource.map(str::to_owned),
             scope: (!scope.is_empty()).then_some(scope),
         };
-        let nonce = self.home.sessions.nonce(endpoint);
+        let nonce = self.home.sessions.nonce(host_of(endpoint));
         let made = self.home.proofs.make("POST", endpoint, now, &proof, None, nonce.as_deref())?;
         call.proof = Some(proof);
         let mut request = Request::new(Bytes::from(form.to_form()));
@@ -268,6 +268,12 @@ impl TokenDesk<'_> {
         self.home.sessions.keep(resource, &token);
         Ok(token)
     }
+}
+
+/// The host of an absolute URL.
+fn host_of(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.split(['/', ':']).next().unwrap_or_default()
 }
 
 /// A header that `Debug` does not show.

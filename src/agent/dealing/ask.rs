@@ -15,6 +15,9 @@ use crate::{
     protocol::ApprovedBy,
 };
 
+/// How often an Agent asks for the same change of terms.
+const CHANGES_MAX: u32 = 20;
+
 impl Dealing {
     /// Shows the latest terms until the User approves or ends the journey.
     pub(in crate::agent) async fn ask(&mut self, process: &mut Process, ask: &AskUser) -> Flow {
@@ -68,7 +71,7 @@ impl Dealing {
         self.changes += 1;
         let before = self.seen.revision();
         let (wish, operation) = (Arc::clone(&self.wish), Arc::clone(&self.operation));
-        loop {
+        for _ in 0..CHANGES_MAX {
             let Some(ended) = wish.change(process, &operation.action, &operation.id, self.changes).await else {
                 // There is nowhere to ask for them: she does not get what she wants.
                 return self.call_off(process, JourneyEnd::Declined).await;
@@ -86,5 +89,6 @@ impl Dealing {
             self.pause_after_failure(process).await;
             self.obey(process).await?;
         }
+        self.call_off(process, JourneyEnd::GaveUp).await
     }
 }

@@ -64,13 +64,16 @@ impl Dealing {
         }
         let (mut first, mut stale, mut reproposed) = (true, 0, false);
         while self.seen.is_proposed() {
+            self.obey(process).await?;
             let Some(approval) = self.authority(process, &confirm.by).await? else { continue };
             if first {
                 self.wait_for_expiry(process, confirm.around_expiry).await;
+            }
+            self.obey(process).await?;
+            if first {
                 let after = cancel.map(|after| sample(self.shared(), after, "cancel-after", &intent, 0));
                 self.cancel_at = after.map(|after| self.now() + after);
             }
-            self.obey(process).await?;
             let copies = if first { confirm.copies } else { 1 };
             first = false;
             match self.shoot(process, copies, approval).await? {
@@ -143,33 +146,43 @@ impl Dealing {
     /// then a cancel leaves beside them.
     async fn shoot(&mut self, process: &mut Process, copies: u32, approval: Approval) -> Flow<Shot> {
         let Some(revision) = Revision::new(approval.revision) else { return Flow::Continue(Shot::Refused) };
-        self.confirm_left = true;
+        let left_before = std::mem::replace(&mut self.confirm_left, true);
         let operation = Arc::clone(&self.operation);
         let mut workers: Vec<Process> = (1..copies).map(|_| self.worker()).collect();
-        let ended = {
+        let (ended, cancelled) = {
             let shots = std::iter::once(process).chain(&mut workers);
             let mut shots = pin!(join_all(shots.map(|worker| operation.confirm(worker, revision, approval.by))));
             loop {
-                let Some(stop_at) = self.stop_at() else { break shots.await };
+                let Some(stop_at) = self.stop_at() else { break (shots.await, None) };
                 tokio::select! {
                     biased;
-                    ended = &mut shots => break ended,
+                    ended = &mut shots => break (ended, None),
                     () = sleep_until(self, stop_at) => {}
                 }
                 self.say_stop();
                 if self.stopped {
                     let mut worker = self.worker();
                     let (ended, cancelled) = join(shots, operation.cancel(&mut worker)).await;
-                    self.heard(cancelled)?;
-                    break ended;
+                    break (ended, Some(cancelled));
                 }
             }
         };
-        self.judge(&operation, ended)
+        let did_nothing = |ended: &Result<Ended, NotSent>| match ended {
+            Ok(ended) => matches!(ended.outcome, Outcome::Refused | Outcome::Unsent),
+            Err(NotSent::Withheld | NotSent::NoToken) => true,
+        };
+        if ended.iter().all(did_nothing) {
+            self.confirm_left = left_before;
+        }
+        let shot = self.judge(ended)?;
+        if let Some(cancelled) = cancelled {
+            self.heard(cancelled)?;
+        }
+        Flow::Continue(shot)
     }
 
     /// What the answers to a round of confirms come to.
-    fn judge(&mut self, operation: &OperationAt, all: Vec<Result<Ended, NotSent>>) -> Flow<Shot> {
+    fn judge(&mut self, all: Vec<Result<Ended, NotSent>>) -> Flow<Shot> {
         let (mut shot, mut withheld) = (Shot::Again, all.len());
         for ended in all {
             let ended = match ended {
@@ -178,7 +191,10 @@ impl Dealing {
                     withheld -= 1;
                     continue;
                 }
-                Err(NotSent::NoToken) => return Flow::Break(JourneyEnd::Refused),
+                Err(NotSent::NoToken) => {
+                    self.no_token()?;
+                    continue;
+                }
             };
             match (ended.outcome, ended.code) {
                 (Outcome::Refused, Some(ErrorCode::TermsChanged)) => {
@@ -196,7 +212,6 @@ impl Dealing {
             }
             self.take(ended);
         }
-        tracing::trace!("{} is {}", operation.action, self.seen.operation.state);
         Flow::Continue(if !self.seen.is_proposed() {
             Shot::Moved
         } else if withheld == 0 {

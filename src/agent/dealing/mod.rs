@@ -26,6 +26,7 @@ use super::{
     wish::Wish,
 };
 use crate::{
+    history::record::Outcome,
     measure::counter,
     plan::{AgentDefect, Distribution, Money},
     protocol::{ApprovedBy, ErrorCode},
@@ -55,7 +56,7 @@ pub(super) struct Dealing {
     cancel_at: Option<Moment>,
     /// The User said stop: there is no confirm any more.
     stopped: bool,
-    /// A confirm may have left.
+    /// A confirm left that may have acted.
     confirm_left: bool,
     /// The Company refused a standing permission.
     only_user: bool,
@@ -191,16 +192,25 @@ impl Dealing {
     fn heard(&mut self, ended: Result<Ended, NotSent>) -> Flow<bool> {
         let ended = match ended {
             Ok(ended) => ended,
-            Err(NotSent::Withheld | NotSent::NoToken) => return Flow::Break(JourneyEnd::Refused),
+            Err(NotSent::Withheld | NotSent::NoToken) => return self.no_token(),
         };
-        let (code, may_pass) = (ended.code, ended.may_pass());
+        let refused = ended.outcome == Outcome::Refused && !ended.may_pass();
+        let lost = ended.code == Some(ErrorCode::OperationNotFound);
         let shown = ended.seen().is_some();
         self.take(ended);
-        match code {
-            Some(ErrorCode::OperationNotFound) => Flow::Break(JourneyEnd::Lost),
-            Some(_) if !may_pass && !shown => Flow::Break(JourneyEnd::Refused),
-            _ => Flow::Continue(shown),
+        if lost {
+            Flow::Break(JourneyEnd::Lost)
+        } else if refused && !shown {
+            Flow::Break(JourneyEnd::Refused)
+        } else {
+            Flow::Continue(shown)
         }
+    }
+
+    /// There is no token to be had: the end, unless a confirm may have left, for then the Agent has to find out.
+    fn no_token(&mut self) -> Flow<bool> {
+        self.failures = self.failures.saturating_add(1);
+        if self.confirm_left { Flow::Continue(false) } else { Flow::Break(JourneyEnd::Refused) }
     }
 
     /// Reads the operation once; whether there was an answer.
@@ -226,6 +236,7 @@ impl Dealing {
 
     /// Waits until that moment, or until the User says stop.
     async fn pause(&mut self, process: &mut Process, until: Moment) {
+        let until = until.max(self.now());
         loop {
             let stop_at = self.stop_at().filter(|stop_at| *stop_at <= until);
             self.shared().world.sleep_until(stop_at.unwrap_or(until)).await;
