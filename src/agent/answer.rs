@@ -261,3 +261,6 @@ fn retry_after(headers: &HeaderMap, wall: Timestamp) -> Option<Duration> {
 fn nonce(headers: &HeaderMap) -> Option<SmolStr> {
     headers.get("dpop-nonce")?.to_str().ok().filter(|nonce| (1..=256).contains(&nonce.len())).map(SmolStr::from)
 }
+
+#[cfg(test)]
+mod tests;

@@ -62,7 +62,7 @@ impl Dealing {
         if confirm.around_expiry.is_none() && looks_again {
             self.look(process).await?;
         }
-        let (mut first, mut stale, mut reproposed) = (true, 0, false);
+        let mut first = true;
         while self.seen.is_proposed() {
             self.obey(process).await?;
             let Some(approval) = self.authority(process, &confirm.by).await? else { continue };
@@ -76,34 +76,46 @@ impl Dealing {
             }
             let copies = if first { confirm.copies } else { 1 };
             first = false;
-            match self.shoot(process, copies, approval).await? {
-                Shot::Moved => {}
-                Shot::Withheld => self.obey(process).await?,
-                Shot::Lost => return Flow::Break(JourneyEnd::Lost),
-                Shot::Refused => return self.call_off(process, JourneyEnd::Refused).await,
-                Shot::UserRequired => self.only_user = true,
-                Shot::NewTerms if self.has(AgentDefect::ConfirmOldRevision) => {
-                    stale += 1;
-                    if stale == STALE_CONFIRMS_MAX {
-                        return self.call_off(process, JourneyEnd::GaveUp).await;
-                    }
-                    self.pause_after_failure(process).await;
-                }
-                Shot::NewTerms if self.seen.revision() == approval.revision => {
-                    self.pause_after_failure(process).await;
-                    self.look(process).await?;
-                }
-                Shot::NewTerms => {}
-                Shot::Again => {
-                    if self.has(AgentDefect::ReproposeOnTimeout) && !reproposed && self.failed_at.is_some() {
-                        reproposed = true;
-                        self.repropose(process).await?;
-                    }
-                    self.recover(process).await?;
-                }
-            }
+            let shot = self.shoot(process, copies, approval).await?;
+            self.go_on(process, shot, approval).await?;
         }
         self.obey(process).await
+    }
+
+    /// What the Agent does about what a round of confirms led to.
+    async fn go_on(&mut self, process: &mut Process, shot: Shot, approval: Approval) -> Flow {
+        match shot {
+            Shot::Moved => Flow::Continue(()),
+            Shot::Withheld => self.obey(process).await,
+            Shot::Lost => Flow::Break(JourneyEnd::Lost),
+            Shot::Refused => self.call_off(process, JourneyEnd::Refused).await,
+            Shot::UserRequired => {
+                self.only_user = true;
+                Flow::Continue(())
+            }
+            Shot::NewTerms if self.has(AgentDefect::ConfirmOldRevision) => {
+                self.stale_confirms += 1;
+                if self.stale_confirms == STALE_CONFIRMS_MAX {
+                    return self.call_off(process, JourneyEnd::GaveUp).await;
+                }
+                self.pause_after_failure(process).await;
+                Flow::Continue(())
+            }
+            Shot::NewTerms if self.seen.revision() == approval.revision => {
+                // It refuses its own latest revision, as far as anybody was told.
+                self.pause_after_failure(process).await;
+                self.obey(process).await?;
+                self.look(process).await.map_continue(drop)
+            }
+            Shot::NewTerms => Flow::Continue(()),
+            Shot::Again => {
+                if self.has(AgentDefect::ReproposeOnTimeout) && !self.reproposed && self.failed_at.is_some() {
+                    self.reproposed = true;
+                    self.repropose(process).await?;
+                }
+                self.recover(process).await
+            }
+        }
     }
 
     /// On whose approval the latest revision can be confirmed; `None` if it is to be looked at anew.

@@ -1,21 +1,21 @@
 //! What an Agent does about one operation, from its proposal to its result.
 //!
-//! `ask` gets the User's approval, `confirm` sends it and recovers from what goes wrong, `follow` tracks and cancels.
-//! What they share is here: what the Agent knows of the operation, and waiting while the User may change her mind.
+//! `ask` gets the User's approval, `confirm` sends it and recovers from what goes wrong, `follow` tracks and cancels,
+//! `pause` waits while the User may change her mind. What they share is here: what the Agent knows of the operation.
 
 mod ask;
 mod confirm;
 mod follow;
+mod pause;
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use smol_str::{SmolStr, format_smolstr};
 
 use super::{
     JourneyEnd,
     answer::Ended,
-    back_off,
-    course::{Flow, Question, sample},
+    course::{Flow, Question},
     errand::NotSent,
     operation::OperationAt,
     process::Process,
@@ -28,7 +28,7 @@ use super::{
 use crate::{
     history::record::Outcome,
     measure::counter,
-    plan::{AgentDefect, Distribution, Money},
+    plan::{AgentDefect, Money},
     protocol::{ApprovedBy, ErrorCode},
     world::Moment,
 };
@@ -62,6 +62,9 @@ pub(super) struct Dealing {
     only_user: bool,
     /// When a confirm failed first.
     failed_at: Option<Moment>,
+    /// How often an old revision was confirmed, and whether the action was proposed again (defects).
+    stale_confirms: u32,
+    reproposed: bool,
     seen_confirmed: bool,
     seen_final: bool,
     /// Before when the Company wants no further request.
@@ -106,6 +109,8 @@ impl Dealing {
             confirm_left: false,
             only_user: false,
             failed_at: None,
+            stale_confirms: 0,
+            reproposed: false,
             seen_confirmed: false,
             seen_final: false,
             not_before: Moment::START,
@@ -218,80 +223,6 @@ impl Dealing {
         let operation = Arc::clone(&self.operation);
         let ended = operation.read(process).await;
         self.heard(ended)
-    }
-
-    /// The wait after `failures` in a row, at least what the Company asked for.
-    fn back_off(&mut self, failures: u32) -> Moment {
-        self.waits += 1;
-        let draw = self.shared().world.draw("back-off", &self.operation.action, self.waits);
-        let wait = back_off::wait(&self.shared().plan.swarm.retry, failures, draw);
-        (self.now() + wait).max(self.not_before)
-    }
-
-    /// Waits before the next try.
-    async fn pause_after_failure(&mut self, process: &mut Process) {
-        let until = self.back_off(self.failures.max(1));
-        self.pause(process, until).await;
-    }
-
-    /// Waits until that moment, or until the User says stop.
-    async fn pause(&mut self, process: &mut Process, until: Moment) {
-        let until = until.max(self.now());
-        loop {
-            let stop_at = self.stop_at().filter(|stop_at| *stop_at <= until);
-            self.shared().world.sleep_until(stop_at.unwrap_or(until)).await;
-            if stop_at.is_none() {
-                break;
-            }
-            self.say_stop();
-            if self.stopped {
-                break;
-            }
-        }
-        process.next_due(until.min(self.now()));
-    }
-
-    /// When the User says stop next.
-    fn stop_at(&self) -> Option<Moment> {
-        match (self.withdraw_at, self.cancel_at) {
-            (Some(one), Some(other)) => Some(one.min(other)),
-            (one, other) => one.or(other),
-        }
-    }
-
-    /// The User changes her mind (Operations 7; rule OA-14).
-    fn say_stop(&mut self) {
-        (self.withdraw_at, self.cancel_at) = (None, None);
-        if let Some(Approval { revision, by: ApprovedBy::User }) = self.approval {
-            self.surface().withdrawn(&self.operation.action, revision);
-        }
-        if self.has(AgentDefect::IgnoreWithdrawal) && !self.confirm_left {
-            return;
-        }
-        self.stopped = true;
-        self.operation.stop();
-    }
-
-    /// Lets the User say stop if her moment has come.
-    fn notice_stop(&mut self) {
-        if self.stop_at().is_some_and(|stop_at| stop_at <= self.now()) {
-            self.say_stop();
-        }
-    }
-
-    /// A step of waiting.
-    pub(super) async fn wait(&mut self, process: &mut Process, time: &Distribution) -> Flow {
-        self.waits += 1;
-        let time: Duration = sample(self.shared(), time, "wait-step", &self.wish.intent, self.waits);
-        let until = self.now() + time;
-        self.pause(process, until).await;
-        self.obey(process).await
-    }
-
-    /// Cancels if the User said stop.
-    async fn obey(&mut self, process: &mut Process) -> Flow {
-        self.notice_stop();
-        if self.stopped { self.call_off(process, JourneyEnd::Withdrawn).await } else { Flow::Continue(()) }
     }
 
     /// The end of the journey's steps: what was confirmed is tracked to its end, whatever the journey says.
