@@ -31,7 +31,7 @@ pub const HEADERS_MAX: usize = 100;
 pub const FILE_BYTES_MAX: usize = 1024 * 1024;
 
 /// The deepest nesting of a scenario or Company file.
-pub const FILE_DEPTH_MAX: usize = 64;
+pub const FILE_DEPTH_MAX: usize = 24;
 
 /// The most values of a scenario or Company file, aliases counted each time.
 pub const FILE_NODES_MAX: usize = 100_000;

@@ -312,12 +312,10 @@ impl<'de> Deserializer<'de> for Reader<'_> {
                     return Err(unknown("key", entry, variants));
                 }
                 let [entry] = entries.as_slice() else {
+                    let names = one_of(variants.iter().copied());
                     let found = if entries.is_empty() { "none".to_owned() } else { entries.len().to_string() };
-                    return Err(Mistake::new(format!(
-                        "expected exactly one key, {}, found {found}",
-                        one_of(variants.iter().copied())
-                    ))
-                    .at(self.node));
+                    let mistake = Mistake::new(format!("expected exactly one key, {names}, found {found}"));
+                    return Err(Mistake { missing: entries.is_empty(), ..mistake }.at(self.node));
                 };
                 (&entry.key, Some(&entry.value))
             }

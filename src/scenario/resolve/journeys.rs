@@ -87,6 +87,7 @@ impl Walk<'_> {
             self.findings.report(step.place, "a second `propose`; expected one a journey, as its first step");
         } else if !proposes && !self.proposed && !matches!(step.value, JourneyStepChoice::Wait(_)) {
             self.findings.report(step.place, "nothing has been proposed before this step; expected `propose` first");
+            self.proposed = true; // said once
         } else if let Some(action) = self.target.filter(|action| !action.operation) {
             if !matches!(step.value, JourneyStepChoice::Wait(_)) {
                 let message =
