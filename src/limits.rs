@@ -27,6 +27,8 @@ pub const CLOCK_SKEW_SECONDS: i64 = 30;
 /// Headers that a party reads of one request or answer.
 pub const HEADERS_MAX: usize = 100;
 
+/// Idle connections that the Wire keeps to one host.
+pub const IDLE_CONNECTIONS_PER_HOST_MAX: usize = 1_024;
 /// The longest scenario or Company file, in bytes.
 pub const FILE_BYTES_MAX: usize = 1024 * 1024;
 

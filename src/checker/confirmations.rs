@@ -1,0 +1,139 @@
+//! Confirmations as answers showed them: caused by a confirm, of the latest revision, and never rewritten.
+
+use std::collections::BTreeMap;
+
+use super::anomaly::Anomaly;
+use super::case::{Ask, Case, Confirmed, Look, Point};
+use super::ground::Ground;
+use super::tally::Tally;
+use super::time::Wall;
+use crate::history::record::{Outcome, Purpose};
+
+/// Refusals that a repeated confirm of the confirmed revision can never rightly get. Others may be right: a token ends,
+/// a Company limits rates, or has forgotten an operation that became final meanwhile.
+const NEVER_FOR_A_REPEAT: [&str; 2] = ["terms_changed", "user_approval_required"];
+
+/// All rules of this family.
+pub(crate) fn judge(case: &Case, ground: &Ground, tally: &mut Tally) {
+    if !case.looks.iter().any(Look::shows_confirmed) {
+        return;
+    }
+    judge_cause(case, ground, tally);
+    judge_revision(case, ground, tally);
+    judge_kept(case, tally);
+    judge_repeats(case, ground, tally);
+}
+
+/// `phantom-confirmation`.
+fn judge_cause(case: &Case, ground: &Ground, tally: &mut Tally) {
+    if !tally.judges(Anomaly::PhantomConfirmation) {
+        return;
+    }
+    let mut first: BTreeMap<Option<u64>, Point> = BTreeMap::new();
+    for ask in case.possible_confirms() {
+        let sent = first.entry(ask.revision).or_insert(ask.sent);
+        *sent = ask.sent.min(*sent);
+    }
+    let uncaused = case.looks.iter().filter(|look| look.shows_confirmed()).find(|look| {
+        let revision = look.confirmation.as_ref().map_or(look.revision, |confirmed| confirmed.revision);
+        // A confirm whose revision the history does not say may have been of any.
+        let mut causes = [Some(revision), None].into_iter().filter_map(|revision| first.get(&revision));
+        !causes.any(|sent| !ground.before(look.heard, *sent))
+    });
+    if let Some(look) = uncaused {
+        let sentence = format!("{} was shown as confirmed, but no confirm can have caused that.", case.action);
+        let mut evidence = vec![look.evidence()];
+        let confirms = case.asks.iter().filter(|ask| ask.purpose == Purpose::Confirm);
+        evidence.extend(confirms.take(3).map(Ask::sent_evidence));
+        evidence.extend(case.looks.first().map(Look::evidence));
+        tally.found(Anomaly::PhantomConfirmation, Some(case), look.heard, sentence, evidence);
+    }
+}
+
+/// `stale-revision-accepted`, and `revision-after-confirm` where the order of events does not prove the former.
+fn judge_revision(case: &Case, ground: &Ground, tally: &mut Tally) {
+    let confirmed = |look: &Look| look.confirmation.as_ref().map(|confirmed| confirmed.revision);
+    let Some(first) = case.looks.iter().find(|look| confirmed(look).is_some()) else { return };
+    let (stale, after) = (tally.judges(Anomaly::StaleRevisionAccepted), tally.judges(Anomaly::RevisionAfterConfirm));
+    let revision = confirmed(first).unwrap_or_default();
+    let newer = case.looks.iter().filter(|look| look.revision > revision).min_by_key(|look| look.heard);
+    let earliest = case
+        .possible_confirms()
+        .filter(|ask| ask.revision.is_none_or(|asked| asked == revision))
+        .min_by_key(|ask| ask.sent);
+    if let (Some(newer), Some(confirm)) = (newer, earliest)
+        && ground.before(newer.heard, confirm.sent)
+    {
+        if stale {
+            let sentence = format!(
+                "Revision {revision} of {} was accepted although revision {} had replaced it.",
+                case.action, newer.revision
+            );
+            let evidence = vec![newer.evidence(), confirm.sent_evidence(), first.evidence()];
+            tally.found(Anomaly::StaleRevisionAccepted, Some(case), first.heard, sentence, evidence);
+        }
+        return;
+    }
+    let changed = case.looks.iter().find(|look| confirmed(look).is_some_and(|revision| revision != look.revision));
+    if let Some(look) = changed.filter(|_| after) {
+        let sentence = format!("The terms of {} changed after they had been confirmed.", case.action);
+        let mut evidence = vec![look.evidence()];
+        evidence.extend(earliest.map(Ask::sent_evidence));
+        tally.found(Anomaly::RevisionAfterConfirm, Some(case), look.heard, sentence, evidence);
+    }
+}
+
+/// `confirmation-rewritten`.
+fn judge_kept(case: &Case, tally: &mut Tally) {
+    let mut shown = case.looks.iter().filter_map(|look| Some((look, look.confirmation.as_ref()?)));
+    let Some((first, original)) = shown.next() else { return };
+    if !tally.judges(Anomaly::ConfirmationRewritten) {
+        return;
+    }
+    if let Some((look, other)) = shown.find(|(_, other)| !same(original, other)) {
+        let sentence = format!(
+            "The confirmation of {} was rewritten: r{} at {}, then r{} at {}.",
+            case.action, original.revision, original.at, other.revision, other.at
+        );
+        let evidence = vec![first.evidence(), look.evidence()];
+        tally.found(Anomaly::ConfirmationRewritten, Some(case), look.heard, sentence, evidence);
+    }
+}
+
+/// Whether two confirmations say the same; one instant may be written in several ways.
+fn same(a: &Confirmed, b: &Confirmed) -> bool {
+    let same_time = a.at == b.at || matches!((Wall::parse(&a.at), Wall::parse(&b.at)), (Some(a), Some(b)) if a == b);
+    a.revision == b.revision && a.approved_by == b.approved_by && same_time
+}
+
+/// `repeat-confirm-refused`.
+fn judge_repeats(case: &Case, ground: &Ground, tally: &mut Tally) {
+    let mut repeats = case.looks.iter().filter_map(|look| Some((look, look.confirmation.as_ref()?)));
+    let Some((accepted, confirmed)) = repeats.next() else { return };
+    let again: Vec<&Ask> = case
+        .asks
+        .iter()
+        .filter(|ask| {
+            ask.purpose == Purpose::Confirm
+                && ask.revision == Some(confirmed.revision)
+                && ask.approved_by == Some(confirmed.approved_by)
+                && ground.before(accepted.heard, ask.sent)
+        })
+        .collect();
+    if again.is_empty() || !tally.judges(Anomaly::RepeatConfirmRefused) {
+        return;
+    }
+    let refused = again.into_iter().find(|ask| {
+        matches!(ask.ended, Some((_, Outcome::Refused)))
+            && ask.why.as_ref().is_some_and(|why| NEVER_FOR_A_REPEAT.contains(&why.as_str()))
+    });
+    if let Some(ask) = refused {
+        let sentence = format!(
+            "{} confirmed {} again and was refused, though that confirm had been accepted.",
+            ask.process, case.action
+        );
+        let point = ask.ended.map_or(ask.sent, |(point, _)| point);
+        let evidence = vec![accepted.evidence(), ask.sent_evidence()];
+        tally.found(Anomaly::RepeatConfirmRefused, Some(case), point, sentence, evidence);
+    }
+}

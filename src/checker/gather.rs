@@ -1,0 +1,353 @@
+//! Takes records one by one and sorts them into one case per action; judges all cases at the end.
+
+use std::collections::{BTreeSet, HashMap};
+
+use smol_str::SmolStr;
+
+use super::anomaly::Anomaly;
+use super::case::{Approved, Ask, Case, Confirmed, Did, Look, Offered, Point, Standing, Tried};
+use super::finding::{Counts, Judgement};
+use super::ground::Ground;
+use super::intents::Intents;
+use super::proofs::Proofs;
+use super::tally::Tally;
+use super::time::Wall;
+use super::{approval, conduct, confirmations, effects, expiry, finality, results, revisions};
+use crate::history::record::{
+    Approval, ApprovalIs, Call, Event, LedgerEntry, LedgerRecord, Observation, Outcome, PhaseIs, Purpose, Record,
+    Return, Session, View, Wire, WireIs,
+};
+
+/// The name of the extension that an operator must list to be given operations (Operations 2).
+const EXTENSION: &str = "operations";
+
+/// What to judge.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Only these anomalies; all of them if absent.
+    pub only: Option<BTreeSet<Anomaly>>,
+}
+
+/// Judges one history. Give it every record of history and ledger, each file in its order, then ask for the judgement.
+#[derive(Debug, Default)]
+pub struct Checker {
+    options: Options,
+    ground: Ground,
+    cases: Vec<Case>,
+    index: HashMap<SmolStr, usize>,
+    sessions: HashMap<(SmolStr, SmolStr), SessionFacts>,
+    pending: HashMap<SmolStr, Pending>,
+    intents: Intents,
+    proofs: Proofs,
+    counts: Counts,
+}
+
+#[derive(Debug)]
+struct SessionFacts {
+    user: SmolStr,
+    listed: bool,
+}
+
+/// A request whose end is still to come, or whose copies may still arrive.
+#[derive(Debug)]
+enum Pending {
+    /// It names an action: where it stands.
+    Placed { case: usize, ask: usize, ended: bool },
+    /// A proposal: its action is not known yet.
+    Proposal { ask: Box<Ask>, kind: Option<SmolStr>, intent: Option<usize> },
+    /// About no action.
+    Other,
+}
+
+impl Checker {
+    /// A checker for one history.
+    #[must_use]
+    pub fn new(options: Options) -> Checker {
+        Checker { options, ..Checker::default() }
+    }
+
+    /// Takes the next record of the history.
+    pub fn event(&mut self, record: &Record) {
+        let point = Point { seq: record.seq, at: record.at };
+        match &record.event {
+            Event::End(end) => {
+                self.ground.history.end = Some(end.clone());
+                return;
+            }
+            Event::Run(run) => self.ground.open(run),
+            Event::Company(company) => self.ground.add_company(company),
+            Event::Session(session) => self.session(session),
+            Event::Call(call) => self.call(point, call),
+            Event::Return(end) => self.ended(point, end),
+            Event::Terms(terms) => self.ground.add_terms(terms),
+            Event::Offer(offer) => {
+                let offered = Offered {
+                    point,
+                    revision: offer.revision,
+                    terms: offer.terms.clone(),
+                    expires: Wall::parse(&offer.expires_at),
+                };
+                self.case(&offer.action).offers.push(offered);
+            }
+            Event::Approval(approval) => self.approval(point, approval),
+            Event::Wire(wire) => self.wire(point, wire),
+            Event::Attempt(attempt) => {
+                let tried = Tried {
+                    point,
+                    step: attempt.step.clone(),
+                    key: attempt.key.clone(),
+                    is: attempt.is,
+                    learnt: attempt.learnt,
+                };
+                self.case(&attempt.action).tries.push(tried);
+            }
+            Event::Phase(phase) => match phase.is {
+                PhaseIs::Settled => self.ground.settled = Some(point),
+                PhaseIs::Interrupted => self.ground.interrupted = true,
+                PhaseIs::Load | PhaseIs::Settling => {}
+            },
+            // For explanation, not for judging.
+            Event::Fault(_) | Event::Lifecycle(_) => {}
+        }
+        self.ground.history.add(point);
+    }
+
+    /// Takes the next record of the ledger.
+    pub fn ledger(&mut self, record: &LedgerRecord) {
+        let point = Point { seq: record.seq, at: record.at };
+        match &record.entry {
+            LedgerEntry::End(end) => {
+                self.ground.ledger.end = Some(end.clone());
+                return;
+            }
+            LedgerEntry::Effect(effect) => {
+                let did = Did {
+                    point,
+                    revision: effect.revision,
+                    terms: effect.terms.clone(),
+                    step: effect.step.clone(),
+                    receipt: effect.receipt.clone(),
+                    undo_of: effect.undo_of.clone(),
+                };
+                self.counts.effects += u64::from(did.undo_of.is_none());
+                self.case(&effect.action).deeds.push(did);
+            }
+            LedgerEntry::Request(_) => {}
+        }
+        self.ground.ledger.add(point);
+    }
+
+    /// Judges what was given.
+    #[must_use]
+    pub fn judge(mut self) -> Judgement {
+        let mut tally = Tally::new(&self.ground, self.options.only.as_ref());
+        for case in &self.cases {
+            match case.action.split('/').nth(1) {
+                Some("operation") => {
+                    self.counts.operations += 1;
+                    judge_operation(case, &self.ground, &mut tally);
+                }
+                Some("direct") => {
+                    self.counts.direct += 1;
+                    effects::judge_once_per_step(case, &mut tally);
+                }
+                _ => {}
+            }
+        }
+        self.intents.judge(&self.cases, &self.ground, &mut tally);
+        self.proofs.judge(&mut tally);
+        let (findings, judged) = tally.finish();
+        self.counts.records = self.ground.history.records;
+        self.counts.entries = self.ground.ledger.records;
+        Judgement { findings, judged, counts: self.counts, incomplete: self.ground.incomplete() }
+    }
+
+    fn case_index(&mut self, action: &SmolStr) -> usize {
+        if let Some(index) = self.index.get(action) {
+            return *index;
+        }
+        self.cases.push(Case { action: action.clone(), ..Case::default() });
+        self.index.insert(action.clone(), self.cases.len() - 1);
+        self.cases.len() - 1
+    }
+
+    fn case(&mut self, action: &SmolStr) -> &mut Case {
+        let index = self.case_index(action);
+        &mut self.cases[index]
+    }
+
+    fn session(&mut self, session: &Session) {
+        let listed = session.extensions.iter().any(|extension| extension == EXTENSION);
+        let facts = SessionFacts { user: session.user.clone(), listed };
+        self.sessions.insert((session.company.clone(), session.id.clone()), facts);
+    }
+
+    /// The Session of a request: its ID is the Company's, which the request or its action names.
+    fn session_of(&self, call: &Call) -> Option<&SessionFacts> {
+        let company = match (&call.company, &call.action) {
+            (Some(company), _) => company.clone(),
+            (None, Some(action)) => SmolStr::new(action.split('/').next()?),
+            (None, None) => return None,
+        };
+        self.sessions.get(&(company, call.session.clone()?))
+    }
+
+    fn call(&mut self, point: Point, call: &Call) {
+        if let Some(proof) = &call.proof {
+            self.proofs.sent(point, call, proof);
+        }
+        let concerns_operations = matches!(
+            call.purpose,
+            Purpose::Propose | Purpose::Change | Purpose::Read | Purpose::Confirm | Purpose::Cancel
+        );
+        if !concerns_operations {
+            self.pending.insert(call.id.clone(), Pending::Other);
+            return;
+        }
+        self.counts.calls += 1;
+        let session = self.session_of(call);
+        let ask = Ask {
+            sent: point,
+            ended: None,
+            purpose: call.purpose,
+            process: call.process.clone(),
+            user: session.map(|session| session.user.clone()),
+            revision: call.revision,
+            approved_by: call.approved_by,
+            why: None,
+            retry_after_ms: None,
+            arrived: false,
+            answered: None,
+            listed: session.map(|session| session.listed),
+        };
+        let pending = match &call.action {
+            Some(action) => {
+                let case = self.case_index(action);
+                self.cases[case].asks.push(ask);
+                Pending::Placed { case, ask: self.cases[case].asks.len() - 1, ended: false }
+            }
+            None => {
+                let intent = call.intent.as_ref().map(|intent| self.intents.proposed(point, call, intent));
+                Pending::Proposal { ask: Box::new(ask), kind: call.kind.clone(), intent }
+            }
+        };
+        self.pending.insert(call.id.clone(), pending);
+    }
+
+    fn ended(&mut self, point: Point, end: &Return) {
+        self.counts.unknown += u64::from(end.outcome == Outcome::Unknown);
+        let view = end.view.as_ref().filter(|_| matches!(end.outcome, Outcome::View | Outcome::Refused));
+        let Some(pending) = self.pending.remove(&end.call) else {
+            self.ground.returns_without_call += 1;
+            return;
+        };
+        match pending {
+            Pending::Placed { case, ask, ended: false } => {
+                close(&mut self.cases[case].asks[ask], point, end);
+                if let Some(view) = view {
+                    // An answer about another action than the one asked for is still a fact about that one.
+                    let shown = self.case_index(&view.action);
+                    look(&mut self.cases, &self.ground, (case, ask), shown, view);
+                }
+                // Copies of an unanswered confirm may arrive later.
+                if end.outcome == Outcome::Unknown && self.ground.observes.contains(&Observation::Wire) {
+                    self.pending.insert(end.call.clone(), Pending::Placed { case, ask, ended: true });
+                }
+            }
+            Pending::Proposal { mut ask, kind, intent } => {
+                close(&mut ask, point, end);
+                let Some(view) = view else { return };
+                let case = self.case_index(&view.action);
+                let target = &mut self.cases[case];
+                target.asks.push(*ask);
+                target.kind = target.kind.take().or(kind);
+                let ask = target.asks.len() - 1;
+                look(&mut self.cases, &self.ground, (case, ask), case, view);
+                if let Some(intent) = intent {
+                    self.intents.answered(intent, point, case);
+                }
+            }
+            Pending::Other => {}
+            Pending::Placed { .. } => self.ground.returns_without_call += 1,
+        }
+    }
+
+    fn wire(&mut self, point: Point, wire: &Wire) {
+        let (ask, ended) = match self.pending.get_mut(&wire.call) {
+            Some(Pending::Placed { case, ask, ended }) => (&mut self.cases[*case].asks[*ask], *ended),
+            Some(Pending::Proposal { ask, .. }) => (&mut **ask, false),
+            Some(Pending::Other) | None => return,
+        };
+        match wire.is {
+            WireIs::Arrived => ask.arrived = true,
+            WireIs::Answered if !ended => ask.answered = Some(point),
+            WireIs::Answered => {}
+        }
+    }
+
+    fn approval(&mut self, point: Point, approval: &Approval) {
+        match &approval.action {
+            Some(action) => {
+                let approved = Approved {
+                    point,
+                    is: approval.is,
+                    user: approval.user.clone(),
+                    revision: approval.revision,
+                    terms: approval.terms.clone(),
+                };
+                self.case(action).approvals.push(approved);
+            }
+            None if matches!(approval.is, ApprovalIs::Standing | ApprovalIs::Withdrawn) => {
+                let bounds = approval.bounds.clone().filter(|_| approval.is == ApprovalIs::Standing);
+                let given = self.ground.standing.entry(approval.user.clone()).or_default();
+                given.push(Standing { point, bounds });
+            }
+            None => {}
+        }
+    }
+}
+
+/// All rules that are about one operation.
+fn judge_operation(case: &Case, ground: &Ground, tally: &mut Tally) {
+    effects::judge(case, ground, tally);
+    results::judge(case, ground, tally);
+    finality::judge(case, ground, tally);
+    revisions::judge(case, ground, tally);
+    confirmations::judge(case, ground, tally);
+    expiry::judge(case, ground, tally);
+    approval::judge(case, ground, tally);
+    conduct::judge(case, ground, tally);
+}
+
+fn close(ask: &mut Ask, point: Point, end: &Return) {
+    ask.ended = Some((point, end.outcome));
+    ask.why = end.why.clone();
+    ask.retry_after_ms = end.retry_after_ms;
+}
+
+/// Adds what the answer to a request of one case showed of another (or, nearly always, the same) case.
+fn look(cases: &mut [Case], ground: &Ground, (asked, ask): (usize, usize), shown: usize, view: &View) {
+    let source = &cases[asked].asks[ask];
+    let Some((heard, _)) = source.ended else { return };
+    let fact = Look {
+        sent: source.sent,
+        // Two clocks give no narrower bound.
+        left: source.answered.filter(|_| ground.is_total()).unwrap_or(heard),
+        heard,
+        process: source.process.clone(),
+        purpose: source.purpose,
+        listed: source.listed,
+        state: view.state,
+        revision: view.revision,
+        terms: view.terms.clone(),
+        expires: view.expires_at.as_ref().and_then(|text| Wall::parse(text)),
+        approval_required: view.user_approval_required,
+        confirmation: view.confirmation.as_ref().map(|confirmation| Confirmed {
+            revision: confirmation.revision,
+            approved_by: confirmation.approved_by,
+            at: confirmation.confirmed_at.clone(),
+        }),
+        result: view.result.as_deref().map(Box::from),
+    };
+    cases[shown].looks.push(fact);
+}

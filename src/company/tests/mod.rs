@@ -1,0 +1,5 @@
+//! A Company with its backend, played against by a hand-made Agent over the direct lane in paused time.
+
+mod stand;
+
+mod confirming;

@@ -1,0 +1,218 @@
+//! The faults of a plan, asked at every place where one can strike.
+
+use std::{
+    collections::BTreeMap,
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
+
+use smol_str::SmolStr;
+
+use super::strike::{Disturbance, SecondCopy, Struck};
+use crate::{
+    history::record::Purpose,
+    plan::{CrashPoint, Fault, FaultKind, Window},
+    world::{About, Draw, Moment},
+};
+
+/// No load yet, or none any more.
+const NEVER: u64 = u64::MAX;
+
+/// How long after the send a hang-up comes at the latest, in milliseconds.
+const HANG_UP_MILLISECONDS_MAX: f64 = 20.0;
+
+/// The faults of a run. They strike only while there is load, and within their windows.
+#[derive(Debug)]
+pub struct Faults {
+    seed: u64,
+    faults: Vec<Fault>,
+    /// Company name to the scenario's name for it.
+    groups: BTreeMap<SmolStr, SmolStr>,
+    load_began: AtomicU64,
+    load_ended: AtomicU64,
+}
+
+/// A stop and start of a Company that the plan sets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedRestart {
+    /// The fault's ID.
+    pub fault: SmolStr,
+    /// The Company.
+    pub company: SmolStr,
+    /// When, counted from the start of load.
+    pub at: Duration,
+    /// How long it is down.
+    pub down_for: Duration,
+}
+
+impl Faults {
+    /// The faults of a plan; `companies` are pairs of a Company's name and the scenario's name for it.
+    #[must_use]
+    pub fn new(seed: u64, faults: Vec<Fault>, companies: impl IntoIterator<Item = (SmolStr, SmolStr)>) -> Self {
+        Self {
+            seed,
+            faults,
+            groups: companies.into_iter().collect(),
+            load_began: AtomicU64::new(NEVER),
+            load_ended: AtomicU64::new(NEVER),
+        }
+    }
+
+    /// Load begins: windows count from here.
+    pub fn begin(&self, now: Moment) {
+        self.load_began.store(now.as_nanos(), Ordering::Release);
+    }
+
+    /// Load is over: nothing strikes any more.
+    pub fn end(&self, now: Moment) {
+        self.load_ended.store(now.as_nanos(), Ordering::Release);
+    }
+
+    /// The faults that can strike `company` now.
+    fn active<'a>(&'a self, now: Moment, company: &'a str) -> impl Iterator<Item = &'a Fault> {
+        let began = self.load_began.load(Ordering::Acquire);
+        let over = self.load_ended.load(Ordering::Acquire) <= now.as_nanos();
+        let elapsed = now.since(Moment::from_nanos(began));
+        let running = began != NEVER && now.as_nanos() >= began && !over;
+        self.faults.iter().filter(move |fault| {
+            running
+                && fault.during.is_none_or(|Window { from, to }| (from..to).contains(&elapsed))
+                && self.is_at(fault, company)
+        })
+    }
+
+    fn is_at(&self, fault: &Fault, company: &str) -> bool {
+        fault.at.as_ref().is_none_or(|at| at == company || self.groups.get(company).is_some_and(|group| group == at))
+    }
+
+    fn draw(&self, fault: &Fault, aspect: &str, key: &str, attempt: u64) -> Draw {
+        Draw::new(self.seed, &format!("fault/{}/{aspect}", fault.id), key, attempt)
+    }
+
+    /// What strikes a request to `company`, or to its backend.
+    #[must_use]
+    pub fn on_request(&self, now: Moment, company: &str, about: &About) -> Disturbance {
+        let mut disturbance = Disturbance::default();
+        for fault in self.active(now, company) {
+            if !strikes_requests(fault, about) {
+                continue;
+            }
+            let key = if about.purpose == Purpose::Backend {
+                about.key.clone()
+            } else {
+                SmolStr::from(format!("{:?}/{}", about.purpose, about.key))
+            };
+            if self.draw(fault, "strikes", &key, about.attempt).chance(fault.chance) {
+                let how = self.draw(fault, "how", &key, about.attempt);
+                disturb(&mut disturbance, fault, how);
+            }
+        }
+        disturbance
+    }
+
+    /// Whether a crash strikes `company` at this point of its work on `key`, and how long it is then down.
+    #[must_use]
+    pub fn at_point(
+        &self,
+        now: Moment,
+        company: &str,
+        point: CrashPoint,
+        key: &str,
+        attempt: u64,
+    ) -> Option<Struck<Duration>> {
+        self.active(now, company).find_map(|fault| match fault.kind {
+            FaultKind::Crash { point: at, down_for } if at == point => self
+                .draw(fault, "strikes", key, attempt)
+                .chance(fault.chance)
+                .then(|| Struck { fault: fault.id.clone(), effect: down_for }),
+            _ => None,
+        })
+    }
+
+    /// Whether the backend of `company` refuses this step for good.
+    #[must_use]
+    pub fn backend_fails(&self, now: Moment, company: &str, step: &str, key: &str) -> Option<Struck<()>> {
+        self.active(now, company).find_map(|fault| {
+            let here = fault.kind == FaultKind::BackendFail && fault.step.as_ref().is_none_or(|at| at == step);
+            (here && self.draw(fault, "strikes", key, 0).chance(fault.chance))
+                .then(|| Struck { fault: fault.id.clone(), effect: () })
+        })
+    }
+
+    /// The restarts that the plan sets within `load`, in order of time.
+    #[must_use]
+    pub fn restarts(&self, load: Duration) -> Vec<PlannedRestart> {
+        let mut restarts = Vec::new();
+        for fault in &self.faults {
+            let FaultKind::Restart { every, down_for } = fault.kind else { continue };
+            let window = fault.during.unwrap_or(Window { from: Duration::ZERO, to: load });
+            for company in self.groups.keys().filter(|company| self.is_at(fault, company)) {
+                let mut at = window.from;
+                let mut count = 0;
+                while at < window.to.min(load) && !every.is_zero() {
+                    if self.draw(fault, "strikes", company, count).chance(fault.chance) {
+                        // Companies of one group do not all stop at the same instant.
+                        let spread = every.mul_f64(self.draw(fault, "when", company, count).unit() * 0.5);
+                        let fault = fault.id.clone();
+                        restarts.push(PlannedRestart { fault, company: company.clone(), at: at + spread, down_for });
+                    }
+                    at += every;
+                    count += 1;
+                }
+            }
+        }
+        restarts.sort_by(|one, other| (one.at, &one.company).cmp(&(other.at, &other.company)));
+        restarts
+    }
+}
+
+/// Whether a fault is of a kind that strikes requests, and of this kind of request.
+fn strikes_requests(fault: &Fault, about: &About) -> bool {
+    let backend = about.purpose == Purpose::Backend;
+    match fault.kind {
+        FaultKind::BackendSlow(_) | FaultKind::BackendTimeout { .. } => {
+            backend && fault.step.as_ref().is_none_or(|step| about.step.as_ref() == Some(step))
+        }
+        FaultKind::BackendFail | FaultKind::Crash { .. } | FaultKind::Restart { .. } => false,
+        FaultKind::Delay(_)
+        | FaultKind::DelayAnswer(_)
+        | FaultKind::LoseRequest
+        | FaultKind::LoseAnswer
+        | FaultKind::Reset
+        | FaultKind::HangUp
+        | FaultKind::Duplicate { .. }
+        | FaultKind::Refuse { .. } => {
+            // Documents and keys are struck only where a fault names them.
+            let background = matches!(about.purpose, Purpose::Discover | Purpose::Keys);
+            !backend && (fault.on.contains(&about.purpose) || (fault.on.is_empty() && !background))
+        }
+    }
+}
+
+/// Adds what `fault` does; the first fault of a kind wins.
+fn disturb(disturbance: &mut Disturbance, fault: &Fault, how: Draw) {
+    fn add<T>(slot: &mut Option<Struck<T>>, fault: &Fault, effect: T) {
+        slot.get_or_insert(Struck { fault: fault.id.clone(), effect });
+    }
+    match &fault.kind {
+        FaultKind::Delay(time) | FaultKind::BackendSlow(time) => add(&mut disturbance.delay, fault, time.sample(how)),
+        FaultKind::DelayAnswer(time) => add(&mut disturbance.delay_answer, fault, time.sample(how)),
+        FaultKind::LoseRequest | FaultKind::BackendTimeout { effect: false } => {
+            add(&mut disturbance.lose_request, fault, ());
+        }
+        FaultKind::LoseAnswer | FaultKind::BackendTimeout { effect: true } => {
+            add(&mut disturbance.lose_answer, fault, ());
+        }
+        FaultKind::Reset => add(&mut disturbance.reset, fault, ()),
+        FaultKind::HangUp => {
+            let after = Duration::from_secs_f64(how.unit() * HANG_UP_MILLISECONDS_MAX / 1_000.0);
+            add(&mut disturbance.hang_up, fault, after);
+        }
+        FaultKind::Duplicate { after } => {
+            let second = SecondCopy { after: after.sample(how), second_answers: how.bits() & 1 == 1 };
+            add(&mut disturbance.duplicate, fault, second);
+        }
+        FaultKind::Refuse { status, retry_after } => add(&mut disturbance.refuse, fault, (*status, *retry_after)),
+        FaultKind::BackendFail | FaultKind::Crash { .. } | FaultKind::Restart { .. } => {}
+    }
+}

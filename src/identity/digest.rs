@@ -1,0 +1,152 @@
+//! Digests and base64url: the small change of JOSE.
+
+use aws_lc_rs::digest::{SHA256, digest};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde_json::{Map, Value};
+use smol_str::SmolStr;
+
+/// Encodes as base64url without padding (RFC 7515 section 2).
+#[must_use]
+pub fn base64url(bytes: impl AsRef<[u8]>) -> String {
+    URL_SAFE_NO_PAD.encode(bytes)
+}
+
+/// Appends base64url without padding to a text.
+pub fn base64url_onto(bytes: impl AsRef<[u8]>, text: &mut String) {
+    URL_SAFE_NO_PAD.encode_string(bytes, text);
+}
+
+/// Decodes base64url without padding. Padding, other alphabets and non-zero trailing bits are refused, so that every
+/// value has one spelling.
+#[must_use]
+pub fn from_base64url(text: &str) -> Option<Vec<u8>> {
+    URL_SAFE_NO_PAD.decode(text).ok()
+}
+
+/// Decodes base64url into exactly `N` bytes, without a heap allocation.
+#[must_use]
+pub fn from_base64url_exact<const N: usize>(text: &str) -> Option<[u8; N]> {
+    let mut bytes = [0; N];
+    let written = URL_SAFE_NO_PAD.decode_slice(text, &mut bytes).ok()?;
+    (written == N).then_some(bytes)
+}
+
+/// SHA-256.
+#[must_use]
+pub fn sha256(bytes: &[u8]) -> [u8; 32] {
+    let mut hash = [0; 32];
+    hash.copy_from_slice(digest(&SHA256, bytes).as_ref()); // SHA-256 always gives 32 bytes
+    hash
+}
+
+/// The `ath` of a token: base64url of its SHA-256 (RFC 9449 section 4.2).
+#[must_use]
+pub fn ath(access_token: &str) -> String {
+    base64url(sha256(access_token.as_bytes()))
+}
+
+/// Eight hex digits that stand for a credential in histories and logs: the head of its SHA-256. Enough to tell two
+/// apart, too little to use or to find the credential.
+#[must_use]
+pub fn short_hash(bytes: &[u8]) -> String {
+    hex(&sha256(bytes)[..4]).collect()
+}
+
+/// Sixteen hex digits that stand for the terms of a revision in histories and ledgers: the head of the SHA-256 of its
+/// `summary` and `terms`, written as one JSON object without spaces and with the members of every object sorted.
+#[must_use]
+pub fn terms_digest(summary: &str, terms: Option<&Map<String, Value>>) -> SmolStr {
+    let mut text = String::with_capacity(256 + summary.len());
+    text.push_str("{\"summary\":");
+    push_scalar(&mut text, &summary);
+    text.push_str(",\"terms\":");
+    match terms {
+        Some(terms) => push_object(&mut text, terms),
+        None => text.push_str("null"),
+    }
+    text.push('}');
+    hex(&sha256(text.as_bytes())[..8]).collect()
+}
+
+fn push_canonical(text: &mut String, value: &Value) {
+    match value {
+        Value::Object(members) => push_object(text, members),
+        Value::Array(items) => {
+            text.push('[');
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
+                    text.push(',');
+                }
+                push_canonical(text, item);
+            }
+            text.push(']');
+        }
+        scalar => push_scalar(text, scalar),
+    }
+}
+
+/// Sorts by itself: whether the map does depends on a feature that any crate of the tree may switch on.
+fn push_object(text: &mut String, members: &Map<String, Value>) {
+    let mut members: Vec<(&String, &Value)> = members.iter().collect();
+    members.sort_unstable_by_key(|(name, _)| *name);
+    text.push('{');
+    for (index, (name, value)) in members.into_iter().enumerate() {
+        if index > 0 {
+            text.push(',');
+        }
+        push_scalar(text, name);
+        text.push(':');
+        push_canonical(text, value);
+    }
+    text.push('}');
+}
+
+fn push_scalar<T: serde::Serialize + ?Sized>(text: &mut String, value: &T) {
+    // Strings, numbers, booleans and null have no way to fail.
+    text.push_str(&serde_json::to_string(value).unwrap_or_default());
+}
+
+fn hex(bytes: &[u8]) -> impl Iterator<Item = char> + '_ {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    bytes.iter().flat_map(|byte| [byte >> 4, byte & 0xf]).map(|nibble| char::from(DIGITS[usize::from(nibble)]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_answers() {
+        assert_eq!(ath("sat_vector_0001"), "Q_nYR009XItc66mlRRokFWd4bKUytpR3wDEv5neO6Rw");
+        assert_eq!(short_hash(b"abc"), "ba7816bf"); // FIPS 180-2 appendix B.1
+        assert_eq!(base64url([0xfb, 0xff]), "-_8");
+    }
+
+    #[test]
+    fn the_digest_of_terms_depends_on_what_they_say_and_not_on_the_order_of_members() {
+        let terms = |text: &str| serde_json::from_str::<Map<String, Value>>(text).unwrap();
+        let one = terms(r#"{"price":{"amount":"4.00","currency":"USD"},"items":[1,"a",null]}"#);
+        let same = terms(r#"{ "items": [1, "a", null], "price": {"currency":"USD", "amount":"4.00"} }"#);
+        let digest = terms_digest("Gift wrap", Some(&one));
+        assert_eq!(digest, terms_digest("Gift wrap", Some(&same)));
+        // printf '{"summary":"Gift wrap","terms":{"items":[1,"a",null],"price":{"amount":"4.00","currency":"USD"}}}' | sha256sum
+        assert_eq!(digest, "54eda40e0c5bde7a");
+        let other = terms(r#"{"price":{"amount":"4.01","currency":"USD"},"items":[1,"a",null]}"#);
+        assert_ne!(digest, terms_digest("Gift wrap", Some(&other)));
+        assert_ne!(digest, terms_digest("Gift wrap.", Some(&one)));
+        assert_ne!(terms_digest("", None), terms_digest("", Some(&Map::new())));
+    }
+
+    #[test]
+    fn one_spelling_for_every_value() {
+        assert_eq!(from_base64url("-_8").unwrap(), [0xfb, 0xff]);
+        for text in ["-_9", "-_8=", "+/8", "-_8\n", "-", "é"] {
+            assert_eq!(from_base64url(text), None, "{text}");
+        }
+        assert_eq!(from_base64url_exact::<2>("-_8"), Some([0xfb, 0xff]));
+        assert_eq!(from_base64url_exact::<3>("-_8"), None);
+        assert_eq!(from_base64url_exact::<1>("-_8"), None);
+        assert_eq!(from_base64url_exact::<0>(""), Some([]));
+    }
+}

@@ -1,0 +1,193 @@
+//! The summary as people read it: the verdict first, then what was run, measured, found, and not judged.
+
+mod findings;
+mod page;
+mod tables;
+
+use std::collections::BTreeMap;
+
+use page::Page;
+
+use super::{
+    format::{count, counted, duration, nanoseconds, rate, share},
+    summary::{HealthRow, Measured, Summary, ThresholdRow},
+};
+use crate::{history::record::WorldKind, measure::Percentiles};
+
+/// Whether colours are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Style {
+    /// Text alone.
+    #[default]
+    Plain,
+    /// ANSI colours.
+    Colour,
+}
+
+/// The least width that the tables fit in.
+const WIDTH_MIN: usize = 80;
+
+/// Renders a summary in lines of at most `width` columns (80 at the least); only paths and commands may be longer.
+#[must_use]
+pub fn render(summary: &Summary, width: usize, style: Style) -> String {
+    let mut page = Page::new(width.max(WIDTH_MIN), style);
+    verdict(&mut page, summary);
+    page.blank();
+    run(&mut page, summary);
+    load(&mut page, summary);
+    tables::calls(&mut page, &summary.steps);
+    tables::times(&mut page, &summary.steps, summary.steady_ns);
+    recovery(&mut page, summary.recovery.as_ref());
+    faults(&mut page, summary);
+    held_to(&mut page, summary);
+    generator(&mut page, &summary.health, summary.journeys.dropped);
+    findings::findings(&mut page, summary);
+    findings::judged(&mut page, &summary.anomalies);
+    files(&mut page, summary);
+    page.finish()
+}
+
+fn verdict(page: &mut Page, summary: &Summary) {
+    let verdict = &summary.verdict;
+    let mut sentence = verdict.sentence.clone();
+    if let Some(first) = sentence.get(..1).map(str::to_uppercase) {
+        sentence.replace_range(..1, &first);
+    }
+    let good = verdict.exit_status == 0;
+    page.verdict(&verdict.word.to_uppercase(), &sentence, good);
+    for reason in &verdict.reasons {
+        page.hanging("  - ", reason);
+    }
+}
+
+fn run(page: &mut Page, summary: &Summary) {
+    let run = &summary.run;
+    let world = match run.world {
+        WorldKind::Real => "real world",
+        WorldKind::Simulated => "simulated world",
+    };
+    let length = nanoseconds(run.duration_ns);
+    page.entry("Run", &format!("{}, seed {}, {world}, {length} from {}", run.name, run.seed, run.started));
+}
+
+fn load(page: &mut Page, summary: &Summary) {
+    let journeys = &summary.journeys;
+    let mut text = format!("{} started{}", count(journeys.started), each(&journeys.ended));
+    if let Some(took) = journeys.took {
+        text += &format!("; half of them took up to {}", nanoseconds(took.p50_ns));
+    }
+    if journeys.dropped > 0 {
+        text += &format!("; {} more were due and skipped, since too many were in flight", count(journeys.dropped));
+    }
+    page.entry("Journeys", &text);
+    let operations = &summary.operations;
+    let finals: u64 = operations.finals.values().sum();
+    let mut text = format!(
+        "{} confirmed; {} came to an end{}",
+        count(operations.confirmed),
+        count(finals),
+        each(&operations.finals)
+    );
+    if operations.terms_changed > 0 {
+        text +=
+            &format!("; {}", counted(operations.terms_changed, "confirm met other terms", "confirms met other terms"));
+    }
+    if operations.left_open > 0 {
+        text += &format!("; {} left open", count(operations.left_open));
+    }
+    if let Some(throughput) = operations.throughput_per_second {
+        text += &format!("; {} confirmed and done in steady load", rate(throughput));
+    }
+    page.entry("Operations", &text);
+}
+
+/// `: 3 this, 2 that`, or nothing.
+fn each(counts: &BTreeMap<String, u64>) -> String {
+    let words: Vec<String> = counts.iter().map(|(word, number)| format!("{} {word}", count(*number))).collect();
+    if words.is_empty() { String::new() } else { format!(": {}", words.join(", ")) }
+}
+
+fn recovery(page: &mut Page, recovery: Option<&Percentiles>) {
+    let Some(recovery) = recovery else { return };
+    page.blank();
+    page.entry(
+        "Recovery",
+        &format!(
+            "{} without an answer at first; then known after {} (p50), {} (p99), {} (p99.9), {} (max)",
+            counted(recovery.count, "confirm was", "confirms were"),
+            nanoseconds(recovery.p50_ns),
+            nanoseconds(recovery.p99_ns),
+            nanoseconds(recovery.p99_9_ns),
+            nanoseconds(recovery.max_ns),
+        ),
+    );
+}
+
+fn faults(page: &mut Page, summary: &Summary) {
+    let faults = &summary.faults;
+    if summary.recovery.is_none() {
+        page.blank();
+    }
+    let all: u64 = faults.by_kind.values().sum();
+    let mut text = format!("{} struck{}", count(all), each(&faults.by_kind));
+    if !faults.crash_points.is_empty() {
+        text += &format!("; crashes{}", each(&faults.crash_points));
+    }
+    page.entry("Faults", &text);
+}
+
+fn held_to(page: &mut Page, summary: &Summary) {
+    let mut label = "Thresholds";
+    for threshold in &summary.thresholds {
+        page.judged(label, threshold.held, "held", "missed", &threshold_text(threshold));
+        label = "";
+    }
+    label = "Reached";
+    for reach in &summary.reach {
+        page.judged(label, reach.enough, "yes", "no", &format!("{} ({})", reach.text, count(reach.count)));
+        label = "";
+    }
+}
+
+fn threshold_text(threshold: &ThresholdRow) -> String {
+    let value = match threshold.value {
+        None => "no samples".to_owned(),
+        Some(Measured::Seconds(value)) => duration(std::time::Duration::try_from_secs_f64(value).unwrap_or_default()),
+        Some(Measured::PerSecond(value)) => rate(value),
+        Some(Measured::Share(value)) => share(value),
+    };
+    format!("{} ({value})", threshold.text)
+}
+
+fn generator(page: &mut Page, health: &HealthRow, dropped: u64) {
+    let mut parts = vec![match (health.lag_p99_ns, health.lag_max_ns) {
+        (Some(p99), Some(max)) => format!("sent {} late (p99), {} at the worst", nanoseconds(p99), nanoseconds(max)),
+        _ => "sent nothing in steady load".to_owned(),
+    }];
+    if let (Some(offered), Some(achieved)) = (health.offered_per_second, health.achieved_per_second) {
+        parts.push(format!("{} journeys started of {} due", rate(achieved), rate(offered)));
+    }
+    if dropped > 0 {
+        parts.push(format!("{} skipped", count(dropped)));
+    }
+    if let Some(seconds) = health.cpu_seconds {
+        let of_all = health.cpu_share.map(|part| format!(" ({} of the machine)", share(part))).unwrap_or_default();
+        parts.push(format!(
+            "{} of CPU{of_all}",
+            duration(std::time::Duration::try_from_secs_f64(seconds).unwrap_or_default())
+        ));
+    }
+    page.entry("Generator", &parts.join("; "));
+}
+
+fn files(page: &mut Page, summary: &Summary) {
+    page.blank();
+    if let Some(folder) = &summary.files.folder {
+        page.verbatim("Files", folder);
+        page.entry("", &summary.files.names.join(", "));
+    }
+    page.verbatim("Repeat", &summary.run.repeat);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,369 @@
+//! The field that the parties of one run stand on: their clock, hosts, incarnations, faults and history.
+
+use std::{
+    collections::BTreeMap,
+    fmt, io,
+    net::{IpAddr, SocketAddr},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
+    time::Duration,
+};
+
+use axum::Router;
+use jiff::{SignedDuration, Timestamp};
+use smol_str::SmolStr;
+use tokio::{net::TcpListener, time::Instant};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    BACKEND_PREFIX, Disk, Moment, Party, PartyKind, World, fault_struck, incarnation::Incarnation, ordinary::Ordinary,
+    pool::Pool, server, tls::Authority,
+};
+use crate::{
+    fault::{Faults, PlannedRestart},
+    history::{
+        Event, Recorder,
+        record::{FaultStruck, Lifecycle, LifecycleIs},
+    },
+};
+
+/// Which way requests take.
+#[derive(Debug, Clone)]
+pub enum Lane {
+    /// Straight into the receiving party's router.
+    Direct,
+    /// HTTP/1.1 over sockets at this address, with TLS where there is an authority.
+    Sockets {
+        /// The address that parties listen at, a loopback one.
+        bind: IpAddr,
+        /// Makes the certificates, if parties talk TLS.
+        authority: Option<Arc<Authority>>,
+    },
+}
+
+/// What a field is made of.
+#[derive(Debug)]
+pub struct FieldOptions {
+    /// The seed of every choice.
+    pub seed: u64,
+    /// The wall-clock time at the run's beginning.
+    pub epoch: Timestamp,
+    /// Takes the history and the ledger.
+    pub recorder: Recorder,
+    /// The faults of the plan.
+    pub faults: Faults,
+    /// Which way requests take.
+    pub lane: Lane,
+}
+
+/// A party that answers requests: its names, and how an incarnation of it is made.
+pub struct Host {
+    /// The party.
+    pub party: Party,
+    /// The hosts that it answers for (`clothes-1.example`).
+    pub names: Vec<String>,
+    /// Whether requests to it always go straight into its router; for parties without a network of their own.
+    pub direct: bool,
+    /// The port to listen at; 0 takes any.
+    pub port: u16,
+    /// Makes the router of a new incarnation.
+    pub make: Box<dyn Fn(World) -> Router + Send + Sync>,
+}
+
+impl fmt::Debug for Host {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Host").field("party", &self.party).field("names", &self.names).finish_non_exhaustive()
+    }
+}
+
+/// Why a party cannot be reached by the others.
+#[derive(Debug, thiserror::Error)]
+pub enum FieldError {
+    /// Its socket cannot be opened.
+    #[error("cannot listen at {address} for {party}: {source}")]
+    Listen {
+        /// The party.
+        party: SmolStr,
+        /// The address.
+        address: SocketAddr,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Its certificate cannot be made.
+    #[error("cannot make a certificate for {party}: {why}")]
+    Certificate {
+        /// The party.
+        party: SmolStr,
+        /// What is wrong.
+        why: String,
+    },
+    /// The HTTP client cannot be made.
+    #[error("cannot make the HTTP client: {0}")]
+    Client(String),
+}
+
+/// What the handles of all parties share.
+pub struct Field {
+    seed: u64,
+    epoch: Timestamp,
+    started: Instant,
+    recorder: Recorder,
+    faults: Faults,
+    lane: Lane,
+    hosts: RwLock<BTreeMap<String, Arc<Station>>>,
+    disks: Mutex<BTreeMap<Party, Disk>>,
+    pool: Pool,
+    ordinary: Ordinary,
+    closed: CancellationToken,
+}
+
+impl fmt::Debug for Field {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Field").field("seed", &self.seed).field("lane", &self.lane).finish_non_exhaustive()
+    }
+}
+
+/// Where one party stands: its router while it is up.
+pub(super) struct Station {
+    pub(super) host: Host,
+    pub(super) address: Option<SocketAddr>,
+    up: RwLock<Up>,
+}
+
+#[derive(Default)]
+struct Up {
+    incarnations: u32,
+    current: Option<(Router, Arc<Incarnation>)>,
+}
+
+impl Station {
+    /// The router and incarnation that answer now; `None` while the party is down.
+    pub(super) fn current(&self) -> Option<(Router, Arc<Incarnation>)> {
+        read(&self.up).current.clone()
+    }
+}
+
+impl Field {
+    /// An empty field whose time starts now.
+    ///
+    /// # Errors
+    ///
+    /// If the HTTP client of the ordinary lane cannot be made.
+    pub fn new(options: FieldOptions) -> Result<Arc<Self>, FieldError> {
+        let authority = match &options.lane {
+            Lane::Direct => None,
+            Lane::Sockets { authority, .. } => authority.clone(),
+        };
+        Ok(Arc::new(Self {
+            seed: options.seed,
+            epoch: options.epoch,
+            started: Instant::now(),
+            recorder: options.recorder,
+            faults: options.faults,
+            lane: options.lane,
+            hosts: RwLock::default(),
+            disks: Mutex::default(),
+            pool: Pool::new(authority.as_deref().map(Authority::client_config)),
+            ordinary: Ordinary::new(authority),
+            closed: CancellationToken::new(),
+        }))
+    }
+
+    /// The seed of every choice.
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// How long the run has lasted.
+    #[must_use]
+    pub fn now(&self) -> Moment {
+        Moment::START + (Instant::now() - self.started)
+    }
+
+    /// The wall clock.
+    #[must_use]
+    pub fn wall(&self) -> Timestamp {
+        self.wall_at(self.now())
+    }
+
+    /// The wall-clock time at some moment.
+    #[must_use]
+    pub fn wall_at(&self, moment: Moment) -> Timestamp {
+        let since = SignedDuration::from_nanos(i64::try_from(moment.as_nanos()).unwrap_or(i64::MAX));
+        self.epoch.checked_add(since).unwrap_or(Timestamp::MAX)
+    }
+
+    /// The moment at some wall-clock time; the beginning for times before it.
+    #[must_use]
+    pub fn moment_at(&self, wall: Timestamp) -> Moment {
+        let since = wall.duration_since(self.epoch);
+        Moment::START + Duration::try_from(since).unwrap_or_default()
+    }
+
+    /// Waits until that moment.
+    pub async fn sleep_until(&self, moment: Moment) {
+        tokio::time::sleep_until(self.started + moment.since(Moment::START)).await;
+    }
+
+    /// The faults of the plan.
+    #[must_use]
+    pub fn faults(&self) -> &Faults {
+        &self.faults
+    }
+
+    /// Takes the history and the ledger.
+    #[must_use]
+    pub fn recorder(&self) -> &Recorder {
+        &self.recorder
+    }
+
+    /// Puts an event into the history.
+    pub fn record(&self, event: Event) {
+        self.recorder.record(|| self.now().as_nanos(), event);
+    }
+
+    /// Ends when the field closes.
+    pub(super) async fn closed(&self) {
+        self.closed.cancelled().await;
+    }
+
+    pub(super) fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    pub(super) fn ordinary(&self) -> &Ordinary {
+        &self.ordinary
+    }
+
+    pub(super) fn station(&self, host: &str) -> Option<Arc<Station>> {
+        read(&self.hosts).get(host).cloned()
+    }
+
+    /// Where the hosts listen, by name.
+    #[must_use]
+    pub fn addresses(&self) -> Vec<(String, SocketAddr)> {
+        let hosts = read(&self.hosts);
+        hosts.iter().filter_map(|(name, station)| Some((name.clone(), station.address?))).collect()
+    }
+
+    /// A handle for a party that answers no requests.
+    #[must_use]
+    pub fn world(self: &Arc<Self>, party: Party) -> World {
+        self.handle(party, Arc::new(Incarnation::new(1)))
+    }
+
+    fn handle(self: &Arc<Self>, party: Party, incarnation: Arc<Incarnation>) -> World {
+        let disk = lock(&self.disks).entry(party.clone()).or_default().clone();
+        World { field: Arc::clone(self), party, incarnation, disk }
+    }
+
+    /// Puts a party on the field: opens its socket where it has one, and starts its first incarnation.
+    ///
+    /// # Errors
+    ///
+    /// If its socket cannot be opened or its certificate cannot be made.
+    pub async fn open(self: &Arc<Self>, host: Host) -> Result<(), FieldError> {
+        let mut listening = None;
+        if let (Lane::Sockets { bind, authority }, false) = (&self.lane, host.direct) {
+            let address = SocketAddr::new(*bind, host.port);
+            let party = host.party.name.clone();
+            let listener = TcpListener::bind(address).await;
+            let listener = listener.map_err(|source| FieldError::Listen { party: party.clone(), address, source })?;
+            let acceptor = authority.as_ref().map(|authority| authority.acceptor(&host.names)).transpose();
+            let acceptor = acceptor.map_err(|why| FieldError::Certificate { party, why })?;
+            listening = Some((listener, acceptor));
+        }
+        let address = listening.as_ref().and_then(|(listener, _)| listener.local_addr().ok());
+        let station = Arc::new(Station { host, address, up: RwLock::default() });
+        for name in &station.host.names {
+            write(&self.hosts).insert(name.clone(), Arc::clone(&station));
+            if let Some(address) = address {
+                self.ordinary.resolve(name, address);
+            }
+        }
+        self.start(&station);
+        if let Some((listener, acceptor)) = listening {
+            let field = Arc::clone(self);
+            tokio::spawn(server::listen(field, station, listener, acceptor, self.closed.clone()));
+        }
+        Ok(())
+    }
+
+    /// Starts the next incarnation of a party that is down.
+    fn start(self: &Arc<Self>, station: &Station) {
+        let number = read(&station.up).incarnations + 1;
+        let incarnation = Arc::new(Incarnation::new(number));
+        let party = station.host.party.clone();
+        self.record(Event::Lifecycle(Lifecycle {
+            party: party.name.clone(),
+            is: LifecycleIs::Started,
+            incarnation: number,
+        }));
+        // The router is made outside the lock: making it may already spawn work that calls others.
+        let router = (station.host.make)(self.handle(party, Arc::clone(&incarnation)));
+        *write(&station.up) = Up { incarnations: number, current: Some((router, incarnation)) };
+    }
+
+    /// Stops a party at once and starts it again after `down_for`; nothing if it is down already.
+    pub(super) fn crash(self: &Arc<Self>, party: Party, down_for: Duration) {
+        let station = read(&self.hosts).values().find(|station| station.host.party == party).cloned();
+        let Some(station) = station else { return };
+        let Some((_, incarnation)) = write(&station.up).current.take() else { return };
+        let field = Arc::clone(self);
+        tokio::spawn(async move {
+            incarnation.stop().await;
+            let number = incarnation.number();
+            field.record(Event::Lifecycle(Lifecycle {
+                party: party.name,
+                is: LifecycleIs::Stopped,
+                incarnation: number,
+            }));
+            tokio::select! {
+                biased;
+                () = field.closed.cancelled() => {}
+                () = field.sleep_until(field.now() + down_for) => field.start(&station),
+            }
+        });
+    }
+
+    /// Carries out a restart that the plan sets.
+    pub fn restart(self: &Arc<Self>, restart: &PlannedRestart) {
+        self.record(Event::Fault(FaultStruck {
+            party: Some(restart.company.clone()),
+            for_ms: Some(u64::try_from(restart.down_for.as_millis()).unwrap_or(u64::MAX)),
+            ..fault_struck(restart.fault.clone(), "restart")
+        }));
+        self.crash(Party::new(PartyKind::Company, restart.company.clone()), restart.down_for);
+    }
+
+    /// Stops every party and closes every socket; returns when none of them acts any more.
+    pub async fn close(&self) {
+        self.closed.cancel();
+        let stations: Vec<_> = read(&self.hosts).values().cloned().collect();
+        for station in stations {
+            let current = write(&station.up).current.take();
+            if let Some((_, incarnation)) = current {
+                incarnation.stop().await;
+            }
+        }
+    }
+
+    /// The name by which faults know the party at a station: a backend's is its Company's.
+    pub(super) fn fault_name(station: &Station) -> &str {
+        let name = &station.host.party.name;
+        name.strip_prefix(BACKEND_PREFIX).unwrap_or(name)
+    }
+}
+
+/// A lock whose holder panicked is still whole: every change under it is one assignment or insertion.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn read<T>(lock: &RwLock<T>) -> std::sync::RwLockReadGuard<'_, T> {
+    lock.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn write<T>(lock: &RwLock<T>) -> std::sync::RwLockWriteGuard<'_, T> {
+    lock.write().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,234 @@
+//! The same cases on every lane: what a party may rely on, however its requests travel.
+
+use std::{
+    net::{IpAddr, Ipv4Addr},
+    sync::Arc,
+    time::Duration,
+};
+
+use axum::{Router, extract::State, routing::post};
+use bytes::Bytes;
+use http::Request;
+use jiff::Timestamp;
+use smol_str::SmolStr;
+
+use super::{About, Answer, Authority, Field, FieldOptions, Host, Lane, Party, PartyKind, Reply, Why, World};
+use crate::{
+    fault::Faults,
+    history::{
+        Event, Recorder,
+        record::{LifecycleIs, Purpose, WireIs},
+    },
+    plan::{CrashPoint, Distribution, Fault, FaultKind},
+};
+
+/// How long a caller waits where nothing will come.
+const PATIENCE: Duration = Duration::from_millis(150);
+
+fn lanes() -> Vec<Lane> {
+    let bind = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    let authority = Some(Arc::new(Authority::new().expect("an authority can be made")));
+    vec![Lane::Direct, Lane::Sockets { bind, authority: None }, Lane::Sockets { bind, authority }]
+}
+
+/// A field with one Company that counts what it was asked, on its disk.
+async fn field(lane: Lane, faults: Vec<FaultKind>) -> Arc<Field> {
+    let faults = faults.into_iter().zip(1..).map(|(kind, number)| Fault {
+        id: format!("F{number}").into(),
+        kind,
+        at: Some("shop".into()),
+        on: vec![],
+        step: None,
+        during: None,
+        chance: 1.0,
+    });
+    let companies = [(SmolStr::from("clothes-1"), SmolStr::from("shop"))];
+    let field = Field::new(FieldOptions {
+        seed: 7,
+        epoch: Timestamp::UNIX_EPOCH,
+        recorder: Recorder::in_memory(),
+        faults: Faults::new(7, faults.collect(), companies),
+        lane,
+    })
+    .expect("a field can be made");
+    let host = Host {
+        party: Party::new(PartyKind::Company, "clothes-1"),
+        names: vec!["clothes-1.example".into()],
+        direct: false,
+        port: 0,
+        make: Box::new(|world| Router::new().route("/count", post(count)).with_state(world)),
+    };
+    field.open(host).await.expect("a party can be put on the field");
+    field.faults().begin(field.now());
+    field
+}
+
+async fn count(State(world): State<World>, body: Bytes) -> String {
+    let count = world.disk().table::<u32>("counts").transact("all", |row| {
+        let count = row.as_deref().copied().unwrap_or(0) + 1;
+        *row = Some(Arc::new(count));
+        count
+    });
+    if body == "crash" {
+        world.point(CrashPoint::AcceptRecorded, "op", 0).await;
+    }
+    count.to_string()
+}
+
+fn counted(field: &Arc<Field>) -> Option<u32> {
+    let company = field.world(Party::new(PartyKind::Company, "clothes-1"));
+    company.disk().table::<u32>("counts").get("all").as_deref().copied()
+}
+
+async fn ask(field: &Arc<Field>, host: &str, body: &'static str) -> Reply {
+    let agent = field.world(Party::new(PartyKind::Agent, "a1"));
+    let request = Request::post(format!("https://{host}/count")).body(Bytes::from_static(body.as_bytes()));
+    let about = About {
+        purpose: Purpose::Confirm,
+        call: Some("c1".into()),
+        key: "op".into(),
+        attempt: 0,
+        action: None,
+        step: None,
+        deadline: agent.now() + PATIENCE,
+    };
+    agent.call(request.expect("a request"), about).await
+}
+
+/// The answer in short: its body, or why there is none.
+fn short(reply: &Reply) -> String {
+    match &reply.answer {
+        Answer::Response(response) => {
+            format!("{} {}", response.status().as_u16(), String::from_utf8_lossy(response.body()))
+        }
+        Answer::Unknown(why) => format!("unknown {}", why.word()),
+        Answer::Unsent(why) => format!("unsent {}", why.word()),
+    }
+}
+
+fn wire_seen(field: &Field) -> Vec<(WireIs, u32)> {
+    let (records, _) = field.recorder().snapshot();
+    records
+        .into_iter()
+        .filter_map(|record| match record.event {
+            Event::Wire(wire) => Some((wire.is, wire.copy)),
+            _ => None,
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn a_request_reaches_the_party_that_its_host_names() {
+    for lane in lanes() {
+        let field = field(lane, vec![]).await;
+        for expected in ["200 1", "200 2"] {
+            let reply = ask(&field, "Clothes-1.Example", "").await;
+            assert_eq!(short(&reply), expected);
+        }
+        assert_eq!(short(&ask(&field, "nobody.example", "").await), "unsent no-such-host");
+        let seen = wire_seen(&field);
+        assert_eq!(seen, [(WireIs::Arrived, 1), (WireIs::Answered, 1), (WireIs::Arrived, 1), (WireIs::Answered, 1)]);
+        field.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_lost_request_does_nothing_and_a_lost_answer_leaves_its_work_done() {
+    for (fault, done) in [(FaultKind::LoseRequest, None), (FaultKind::LoseAnswer, Some(1)), (FaultKind::Reset, Some(1))]
+    {
+        for lane in lanes() {
+            let reset = fault == FaultKind::Reset;
+            let field = field(lane, vec![fault.clone()]).await;
+            let reply = ask(&field, "clothes-1.example", "").await;
+            assert_eq!(short(&reply), if reset { "unknown reset" } else { "unknown timeout" });
+            assert_eq!(counted(&field), done, "{fault:?}");
+            field.close().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_duplicate_arrives_twice_and_one_answer_comes_back() {
+    for lane in lanes() {
+        let field = field(lane, vec![FaultKind::Duplicate { after: Distribution::ZERO }]).await;
+        let reply = ask(&field, "clothes-1.example", "").await;
+        assert!(matches!(&reply.answer, Answer::Response(_)), "{}", short(&reply));
+        // Wait for the copy whose answer nobody hears.
+        while counted(&field) != Some(2) {
+            tokio::task::yield_now().await;
+        }
+        field.close().await;
+        let mut arrived: Vec<_> =
+            wire_seen(&field).into_iter().filter(|seen| seen.0 == WireIs::Arrived).map(|seen| seen.1).collect();
+        arrived.sort_unstable();
+        assert_eq!(arrived, [1, 2]);
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_comes_from_in_front_of_the_party() {
+    for lane in lanes() {
+        let refuse = FaultKind::Refuse { status: 503, retry_after: Some(Duration::from_millis(1_500)) };
+        let field = field(lane, vec![refuse]).await;
+        let reply = ask(&field, "clothes-1.example", "").await;
+        let Answer::Response(response) = &reply.answer else { panic!("{}", short(&reply)) };
+        assert_eq!(response.status(), 503);
+        assert_eq!(response.headers()["retry-after"], "2", "whole seconds, rounded up");
+        assert_eq!(counted(&field), None);
+        field.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_crash_ends_the_work_at_its_point_and_keeps_the_disk() {
+    for lane in lanes() {
+        let crash = FaultKind::Crash { point: CrashPoint::AcceptRecorded, down_for: Duration::ZERO };
+        let field = field(lane, vec![crash]).await;
+        assert_eq!(short(&ask(&field, "clothes-1.example", "crash").await), "unknown reset");
+        // While it is down, what is sent to it fails; afterwards it answers from its disk.
+        let mut reply = ask(&field, "clothes-1.example", "").await;
+        while !matches!(reply.answer, Answer::Response(_)) {
+            tokio::task::yield_now().await;
+            reply = ask(&field, "clothes-1.example", "").await;
+        }
+        assert_eq!(short(&reply), "200 2");
+        field.close().await;
+        let (records, _) = field.recorder().snapshot();
+        let lives: Vec<_> = records
+            .into_iter()
+            .filter_map(|record| match record.event {
+                Event::Lifecycle(lifecycle) => Some((lifecycle.is, lifecycle.incarnation)),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(lives, [(LifecycleIs::Started, 1), (LifecycleIs::Stopped, 1), (LifecycleIs::Started, 2)]);
+    }
+}
+
+#[tokio::test]
+async fn a_hang_up_cancels_the_handler_and_leaves_what_it_did() {
+    for lane in lanes() {
+        let field = field(
+            lane,
+            vec![FaultKind::HangUp, FaultKind::Crash { point: CrashPoint::AcceptRecorded, down_for: Duration::ZERO }],
+        )
+        .await;
+        let reply = ask(&field, "clothes-1.example", "").await;
+        assert_eq!(short(&reply), "unknown reset");
+        field.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_stranger_to_the_runs_authority_is_not_trusted() {
+    let bind = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    let [one, other] = [(), ()].map(|()| Some(Arc::new(Authority::new().expect("an authority can be made"))));
+    let here = field(Lane::Sockets { bind, authority: one }, vec![]).await;
+    let there = field(Lane::Sockets { bind, authority: other }, vec![]).await;
+    let address = here.addresses()[0].1;
+    let request = Request::post("/count").body(Bytes::new()).expect("a request");
+    let answer = there.pool().exchange("clothes-1.example", address, request, super::pool::Cut::None, || ()).await;
+    assert!(matches!(answer, Answer::Unsent(Why::Untrusted)), "{answer:?}");
+    here.close().await;
+    there.close().await;
+}

@@ -1,0 +1,288 @@
+//! The Wire: carries every request to the party that its host names, and decides what happens to it on the way.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use axum::body::Body;
+use bytes::Bytes;
+use http::{HeaderValue, Request, Response, StatusCode, header};
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use smol_str::SmolStr;
+use tokio::sync::oneshot;
+
+use super::{
+    About, Answer, Field, Moment, PartyKind, Reply, Why, fault_struck, field::Station, pool::Cut, server, tag::Tag,
+};
+use crate::{
+    fault::{Disturbance, Struck},
+    history::{
+        Event,
+        record::{FaultStruck, Purpose},
+    },
+    limits,
+};
+
+/// How long a request that its sender no longer waits for may still be under way.
+const STRAY_TIME: Duration = Duration::from_secs(60);
+
+impl Field {
+    /// Sends a request and brings the answer, or says that none came by `about.deadline`.
+    pub(super) async fn call(field: &Arc<Self>, request: Request<Bytes>, about: About) -> Reply {
+        let started = field.now();
+        let host = request.uri().host().map(str::to_ascii_lowercase).unwrap_or_default();
+        let Some(station) = field.station(&host) else {
+            return Reply { answer: Answer::Unsent(Why::NoSuchHost), sent: started };
+        };
+        let disturbance = field.disturbance(&station, &about);
+        let parcel = Arc::new(Parcel::new(Arc::clone(field), station, host, &about, disturbance, started));
+        let carried = async {
+            if parcel.disturbance.is_none() {
+                parcel.exchange(request, 1, Cut::None).await
+            } else {
+                // On its own, since a request on its way arrives even if its sender stops waiting.
+                Arc::clone(&parcel).send_off(request).await
+            }
+        };
+        let answer = tokio::select! {
+            biased;
+            answer = carried => answer,
+            () = field.sleep_until(about.deadline) => Answer::Unknown(Why::Timeout),
+        };
+        Reply { answer, sent: parcel.sent() }
+    }
+
+    /// What strikes a request, noted in the history.
+    fn disturbance(&self, station: &Station, about: &About) -> Disturbance {
+        if !matches!(station.host.party.kind, PartyKind::Company | PartyKind::Backend) {
+            return Disturbance::default();
+        }
+        let disturbance = self.faults().on_request(self.now(), Self::fault_name(station), about);
+        if !disturbance.is_none() {
+            self.note(&disturbance, station, about);
+        }
+        disturbance
+    }
+
+    fn note(&self, disturbance: &Disturbance, station: &Station, about: &About) {
+        let millis = |duration: Duration| Some(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX));
+        let backend = about.purpose == Purpose::Backend;
+        let note = |fault: &SmolStr, kind: &str, for_ms: Option<u64>| {
+            self.record(Event::Fault(FaultStruck {
+                call: about.call.clone(),
+                copy: about.call.is_some().then_some(1),
+                party: Some(station.host.party.name.clone()),
+                action: about.action.clone(),
+                step: about.step.clone(),
+                for_ms,
+                ..fault_struck(fault.clone(), kind)
+            }));
+        };
+        if let Some(Struck { fault, effect }) = &disturbance.delay {
+            note(fault, if backend { "backend-slow" } else { "delay" }, millis(*effect));
+        }
+        if let Some(Struck { fault, effect }) = &disturbance.delay_answer {
+            note(fault, "delay-answer", millis(*effect));
+        }
+        if let Some(struck) = &disturbance.lose_request {
+            note(&struck.fault, if backend { "backend-timeout" } else { "lose-request" }, None);
+        }
+        if let Some(struck) = &disturbance.lose_answer {
+            note(&struck.fault, if backend { "backend-timeout" } else { "lose-answer" }, None);
+        }
+        if let Some(struck) = &disturbance.reset {
+            note(&struck.fault, "reset", None);
+        }
+        if let Some(struck) = &disturbance.hang_up {
+            note(&struck.fault, "hang-up", millis(struck.effect));
+        }
+        if let Some(struck) = &disturbance.duplicate {
+            note(&struck.fault, "duplicate", millis(struck.effect.after));
+        }
+        if let Some(struck) = &disturbance.refuse {
+            note(&struck.fault, "refuse", None);
+        }
+    }
+}
+
+/// One request on its way.
+struct Parcel {
+    field: Arc<Field>,
+    station: Arc<Station>,
+    host: String,
+    call: Option<SmolStr>,
+    purpose: Purpose,
+    deadline: Moment,
+    disturbance: Disturbance,
+    /// When the first byte left, in nanoseconds; the time of the call until then.
+    sent: AtomicU64,
+}
+
+impl Parcel {
+    fn new(
+        field: Arc<Field>,
+        station: Arc<Station>,
+        host: String,
+        about: &About,
+        disturbance: Disturbance,
+        started: Moment,
+    ) -> Self {
+        let sent = AtomicU64::new(started.as_nanos());
+        let (call, purpose, deadline) = (about.call.clone(), about.purpose, about.deadline);
+        Self { field, station, host, call, purpose, deadline, disturbance, sent }
+    }
+
+    fn sent(&self) -> Moment {
+        Moment::from_nanos(self.sent.load(Ordering::Acquire))
+    }
+
+    /// Carries the request through its faults in a task of its own.
+    async fn send_off(self: Arc<Self>, request: Request<Bytes>) -> Answer {
+        let (bring, brought) = oneshot::channel();
+        let end = self.deadline + STRAY_TIME;
+        let parcel = Arc::clone(&self);
+        let courier = async move {
+            let field = Arc::clone(&parcel.field);
+            tokio::select! {
+                biased;
+                answer = parcel.carry(request) => {
+                    // The sender may have stopped waiting: then nobody wants the answer.
+                    let _ = bring.send(answer);
+                }
+                () = field.sleep_until(end) => {}
+                () = field.closed() => {}
+            }
+        };
+        // Not in the sender's incarnation: even one that stops cannot call back what is on its way.
+        tokio::spawn(courier);
+        match brought.await {
+            Ok(answer) => answer,
+            Err(_) => std::future::pending().await,
+        }
+    }
+
+    /// The way there and back, with all that strikes it. Never ends where the sender is to hear nothing.
+    async fn carry(self: Arc<Self>, request: Request<Bytes>) -> Answer {
+        let faults = &self.disturbance;
+        if let Some(delay) = &faults.delay {
+            self.wait(delay.effect).await;
+        }
+        if let Some(Struck { effect: (status, retry_after), .. }) = &faults.refuse {
+            return refusal(*status, *retry_after);
+        }
+        let second = faults.duplicate.as_ref().map(|duplicate| {
+            let (bring, brought) = oneshot::channel();
+            let (parcel, copy, after) = (Arc::clone(&self), request.clone(), duplicate.effect.after);
+            tokio::spawn(async move {
+                parcel.wait(after).await;
+                // Nobody may be waiting for the second copy's answer.
+                let _ = bring.send(parcel.exchange(copy, 2, Cut::None).await);
+            });
+            (brought, duplicate.effect.second_answers)
+        });
+        if faults.lose_request.is_some() {
+            return std::future::pending().await;
+        }
+        let cut = match (&faults.hang_up, &faults.reset) {
+            (Some(hang_up), _) => Cut::AfterSend(hang_up.effect),
+            (None, Some(_)) => Cut::AfterHead,
+            (None, None) => Cut::None,
+        };
+        let mut answer = self.exchange(request, 1, cut).await;
+        if let Some((brought, true)) = second
+            && let Ok(other) = brought.await
+        {
+            answer = other;
+        }
+        if let Some(delay) = &faults.delay_answer {
+            self.wait(delay.effect).await;
+        }
+        if faults.lose_answer.is_some() { std::future::pending().await } else { answer }
+    }
+
+    async fn wait(&self, duration: Duration) {
+        self.field.sleep_until(self.field.now() + duration).await;
+    }
+
+    /// One copy's exchange with the receiving party.
+    async fn exchange(&self, mut request: Request<Bytes>, copy: u32, cut: Cut) -> Answer {
+        if let Some(call) = &self.call {
+            let cut = if copy == 1 { self.disturbance.cut().cloned() } else { None };
+            Tag { call: call.clone(), copy, cut }.put(request.headers_mut());
+        }
+        let sent = || {
+            if copy == 1 {
+                self.sent.store(self.field.now().as_nanos(), Ordering::Release);
+            }
+        };
+        match self.station.address {
+            None => {
+                sent();
+                self.hand_over(request, cut).await
+            }
+            Some(_) if matches!(self.purpose, Purpose::Discover | Purpose::Keys) => {
+                sent();
+                self.field.ordinary().exchange(request).await
+            }
+            Some(address) => self.field.pool().exchange(&self.host, address, request, cut, sent).await,
+        }
+    }
+
+    /// Straight into the receiving party's router, in a task of its incarnation.
+    async fn hand_over(&self, mut request: Request<Bytes>, cut: Cut) -> Answer {
+        let Some((router, incarnation)) = self.station.current() else { return Answer::Unsent(Why::Refused) };
+        if let Ok(host) = HeaderValue::from_str(&self.host) {
+            request.headers_mut().insert(header::HOST, host);
+        }
+        let (mut bring, brought) = oneshot::channel();
+        let (field, number) = (Arc::clone(&self.field), incarnation.number());
+        incarnation.spawn(async move {
+            tokio::select! {
+                biased;
+                // As a server does whose client closed the connection.
+                () = bring.closed() => {}
+                response = server::answer(&field, router, number, request.map(Body::from)) => {
+                    // The sender may have stopped waiting just now.
+                    let _ = bring.send(response);
+                }
+            }
+        });
+        let response = match cut {
+            Cut::AfterSend(after) => tokio::select! {
+                biased;
+                response = brought => response,
+                () = self.wait(after) => return Answer::Unknown(Why::Reset),
+            },
+            Cut::None | Cut::AfterHead => brought.await,
+        };
+        match response {
+            Ok(response) if cut == Cut::None => whole(response).await,
+            Ok(_) | Err(_) => Answer::Unknown(Why::Reset),
+        }
+    }
+}
+
+/// Reads an answer's body, up to the bound.
+async fn whole(response: Response<Body>) -> Answer {
+    let (parts, body) = response.into_parts();
+    match Limited::new(body, limits::BODY_BYTES_MAX).collect().await {
+        Ok(body) => Answer::Response(Response::from_parts(parts, body.to_bytes())),
+        Err(error) if error.is::<LengthLimitError>() => Answer::Unknown(Why::TooLarge),
+        Err(_) => Answer::Unknown(Why::Reset),
+    }
+}
+
+/// What something in front of the receiver answers.
+fn refusal(status: u16, retry_after: Option<Duration>) -> Answer {
+    let mut response = Response::new(Bytes::new());
+    *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::SERVICE_UNAVAILABLE);
+    if let Some(after) = retry_after {
+        let seconds = after.as_secs() + u64::from(after.subsec_nanos() > 0);
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    Answer::Response(response)
+}
