@@ -44,7 +44,7 @@ pub(super) fn decode<T: DeserializeOwned>(tree: &Node, findings: &mut Findings) 
             Err(mistake) => mistake,
         };
         // What lacks a part only because that part was wrong is no mistake of its own.
-        let Some(node) = mistake.node else { return None };
+        let node = mistake.node?;
         if !(mistake.missing && removed.contains(&node)) {
             findings.report_near(mistake.place.unwrap_or(rest.place), mistake.message, mistake.nearest);
         }

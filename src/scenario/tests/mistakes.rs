@@ -344,7 +344,7 @@ fn unknown_agent_defect() {
 #[test]
 fn unknown_anomaly() {
     insta::assert_snapshot!(told("must: []", "must: [double-efect]"), @r"
-    scenarios/small.yaml:22:18: unknown anomaly `double-efect`; expected one of double-effect, unconfirmed-effect, effect-before-confirm, orphan-effect, stale-revision-effect, effect-off-terms, effect-after-cancel, effect-after-expiry, partial-effect-untold, hidden-effect, compensation-gap, phantom-success, early-success, failed-while-unknown, cancelled-while-unknown, final-state-flip, lost-confirm, expired-after-confirm, unresolved-at-quiescence, repeat-confirm-refused, result-missing, id-reuse, non-monotonic-revision, revision-gap, mutated-revision-terms, stale-revision-accepted, confirmation-rewritten, phantom-confirmation, confirm-accepted-after-expiry, premature-expiry, expiry-not-renewed, extension-leak, duplicate-proposal, unapproved-confirm, approval-reuse, approval-of-other-terms, confirm-after-withdrawal, knowingly-stale-confirm, standing-permission-abuse, proof-reuse, abandoned-operation, busy-poll; did you mean `double-effect`?
+    scenarios/small.yaml:22:18: unknown anomaly `double-efect`; expected a name of the anomaly catalogue; did you mean `double-effect`?
       22 | expect: { must: [double-efect] }
          |                  ^
     ");

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+mod docs;
 mod laws;
 mod mistakes;
 mod shipped;

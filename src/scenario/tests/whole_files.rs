@@ -256,3 +256,14 @@ fn a_mistake_in_a_profile_is_told_with_the_profiles_place() {
         |                                                                   ^
     ");
 }
+
+#[test]
+fn very_many_mistakes_are_bounded() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("many.yaml");
+    for line in ["seed: 1\n".to_owned(), (0..20_000).map(|number| format!("key{number}: 1\n")).collect()] {
+        std::fs::write(&path, format!("scenario: many\n{}", line.repeat(20_000 / line.lines().count()))).unwrap();
+        let problems = validate(&path, &Overrides::default()).unwrap_err();
+        assert_eq!(problems.list().len(), crate::limits::FILE_MISTAKES_MAX);
+    }
+}
