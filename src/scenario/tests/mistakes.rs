@@ -568,7 +568,11 @@ fn requests_of_a_fault_that_strikes_none() {
 
 #[test]
 fn step_of_a_fault_that_strikes_requests() {
-    insta::assert_snapshot!(told("on: [confirm]", "step: charge"), @"");
+    insta::assert_snapshot!(told("on: [confirm]", "step: charge"), @r"
+    scenarios/small.yaml:18:40: `lose-answer` strikes no single steps; expected no `step`
+      18 |   - { do: lose-answer, at: shop, step: charge, during: 1s..4s, chance: 10% }
+         |                                        ^
+    ");
 }
 
 #[test]
@@ -799,10 +803,18 @@ fn same_domain_twice() {
 
 #[test]
 fn crash_at_a_step() {
-    insta::assert_snapshot!(told("perform.after-effect } }", "perform.after-effect } }, step: charge"), @"");
+    insta::assert_snapshot!(told("perform.after-effect } }", "perform.after-effect } }, step: charge"), @r"
+    scenarios/small.yaml:20:61: `crash` strikes no single steps; expected no `step`
+      20 |   - { do: { crash: { point: perform.after-effect } }, step: charge }
+         |                                                             ^
+    ");
 }
 
 #[test]
 fn request_fault_at_the_backend() {
-    insta::assert_snapshot!(told("on: [confirm]", "on: [confirm, backend]"), @"");
+    insta::assert_snapshot!(told("on: [confirm]", "on: [confirm, backend]"), @r"
+    scenarios/small.yaml:18:38: `lose-answer` does not strike requests to the backend; expected `backend-slow` or `backend-timeout` for those
+      18 |   - { do: lose-answer, at: shop, on: [confirm, backend], during: 1s..4s, chance: 10% }
+         |                                      ^
+    ");
 }
