@@ -28,13 +28,17 @@ pub(crate) struct Ask {
     pub(crate) retry_after_ms: Option<u64>,
     /// Whether a copy of it was seen to arrive.
     pub(crate) arrived: bool,
+    /// When the last answer to a copy of it was seen to leave, before it ended for its caller.
+    pub(crate) answered: Option<Point>,
     pub(crate) listed: Option<bool>,
 }
 
-/// An answer that showed the operation: true at some instant between `sent` and `heard`.
+/// An answer that showed the operation: true at some instant between `sent` and `left`.
 #[derive(Debug)]
 pub(crate) struct Look {
     pub(crate) sent: Point,
+    /// When the answer had left the Company at the latest: narrower than `heard` where the wire was observed.
+    pub(crate) left: Point,
     pub(crate) heard: Point,
     /// Who was told.
     pub(crate) process: SmolStr,

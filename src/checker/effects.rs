@@ -139,7 +139,7 @@ fn judge_after(case: &Case, ground: &Ground, tally: &mut Tally, state: State, an
     if !tally.judges(anomaly) {
         return;
     }
-    let after = case.effects().filter(|did| ground.before(ended.heard, did.point)).min_by_key(|did| did.point);
+    let after = case.effects().filter(|did| ground.before(ended.left, did.point)).min_by_key(|did| did.point);
     if let Some(did) = after {
         let name = super::case::state_name(state);
         let sentence = format!("`{}` took effect for {} after an answer had said {name}.", did.step, case.action);

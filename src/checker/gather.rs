@@ -90,7 +90,7 @@ impl Checker {
                 self.case(&offer.action).offers.push(offered);
             }
             Event::Approval(approval) => self.approval(point, approval),
-            Event::Wire(wire) => self.wire(wire),
+            Event::Wire(wire) => self.wire(point, wire),
             Event::Attempt(attempt) => {
                 let tried = Tried {
                     point,
@@ -217,6 +217,7 @@ impl Checker {
             why: None,
             retry_after_ms: None,
             arrived: false,
+            answered: None,
             listed: session.map(|session| session.listed),
         };
         let pending = match &call.action {
@@ -246,7 +247,7 @@ impl Checker {
                 if let Some(view) = view {
                     // An answer about another action than the one asked for is still a fact about that one.
                     let shown = self.case_index(&view.action);
-                    look(&mut self.cases, case, ask, shown, view);
+                    look(&mut self.cases, &self.ground, (case, ask), shown, view);
                 }
                 // Copies of an unanswered confirm may arrive later.
                 if end.outcome == Outcome::Unknown && self.ground.observes.contains(&Observation::Wire) {
@@ -261,7 +262,7 @@ impl Checker {
                 target.asks.push(*ask);
                 target.kind = target.kind.take().or(kind);
                 let ask = target.asks.len() - 1;
-                look(&mut self.cases, case, ask, case, view);
+                look(&mut self.cases, &self.ground, (case, ask), case, view);
                 if let Some(intent) = intent {
                     self.intents.answered(intent, point, case);
                 }
@@ -271,14 +272,16 @@ impl Checker {
         }
     }
 
-    fn wire(&mut self, wire: &Wire) {
-        if wire.is != WireIs::Arrived {
-            return;
-        }
-        match self.pending.get_mut(&wire.call) {
-            Some(Pending::Placed { case, ask, .. }) => self.cases[*case].asks[*ask].arrived = true,
-            Some(Pending::Proposal { ask, .. }) => ask.arrived = true,
-            Some(Pending::Other) | None => {}
+    fn wire(&mut self, point: Point, wire: &Wire) {
+        let (ask, ended) = match self.pending.get_mut(&wire.call) {
+            Some(Pending::Placed { case, ask, ended }) => (&mut self.cases[*case].asks[*ask], *ended),
+            Some(Pending::Proposal { ask, .. }) => (&mut **ask, false),
+            Some(Pending::Other) | None => return,
+        };
+        match wire.is {
+            WireIs::Arrived => ask.arrived = true,
+            WireIs::Answered if !ended => ask.answered = Some(point),
+            WireIs::Answered => {}
         }
     }
 
@@ -323,11 +326,13 @@ fn close(ask: &mut Ask, point: Point, end: &Return) {
 }
 
 /// Adds what the answer to a request of one case showed of another (or, nearly always, the same) case.
-fn look(cases: &mut [Case], asked: usize, ask: usize, shown: usize, view: &View) {
+fn look(cases: &mut [Case], ground: &Ground, (asked, ask): (usize, usize), shown: usize, view: &View) {
     let source = &cases[asked].asks[ask];
     let Some((heard, _)) = source.ended else { return };
     let fact = Look {
         sent: source.sent,
+        // Two clocks give no narrower bound.
+        left: source.answered.filter(|_| ground.is_total()).unwrap_or(heard),
         heard,
         process: source.process.clone(),
         purpose: source.purpose,

@@ -103,7 +103,7 @@ impl Ground {
         if self.is_total() { 0 } else { self.clock_error() as u64 }
     }
 
-    fn is_total(&self) -> bool {
+    pub(crate) fn is_total(&self) -> bool {
         self.run.as_ref().is_some_and(|run| run.order == Order::Total)
     }
 

@@ -8,6 +8,7 @@
 mod anomaly;
 mod approval;
 mod case;
+mod catalogue;
 mod conduct;
 mod confirmations;
 mod effects;
@@ -26,6 +27,7 @@ mod tally;
 mod time;
 
 pub use anomaly::{Anomaly, Entry, Level, Needs, Side};
+pub use catalogue::catalogue;
 pub use finding::{Counts, Evidence, Finding, Judgement, Status};
 pub use gather::{Checker, Options};
 

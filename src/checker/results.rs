@@ -51,7 +51,7 @@ fn judge_success(case: &Case, ground: &Ground, tally: &mut Tally) {
     for did in case.effects() {
         first.entry(&did.step).or_insert(did);
     }
-    let late = first.values().filter(|did| ground.before(success.heard, did.point)).min_by_key(|did| did.point);
+    let late = first.values().filter(|did| ground.before(success.left, did.point)).min_by_key(|did| did.point);
     if let Some(did) = late.filter(|_| early) {
         let sentence = format!("{} was reported succeeded before `{}` had taken effect.", case.action, did.step);
         let evidence = vec![success.evidence(), did.evidence()];
@@ -85,7 +85,7 @@ fn judge_told(case: &Case, ground: &Ground, tally: &mut Tally) {
     let standing = standing(case);
     let mut untold: Vec<&Did> = Vec::new();
     for did in case.effects().filter(|did| standing.get(did.step.as_str()).is_some_and(|count| *count > 0)) {
-        if first.state != State::Failed && ground.before(first.heard, did.point) {
+        if first.state != State::Failed && ground.before(first.left, did.point) {
             continue;
         }
         let phrase = ground.phrase(case, &first.terms, &did.step).filter(|phrase| !phrase.is_empty());
@@ -167,7 +167,7 @@ fn judge_known(case: &Case, ground: &Ground, tally: &mut Tally, state: State, an
     // What was sent, and what was learnt, before the answer arrived: later sends are no part of what it says.
     let mut open: BTreeMap<(&str, &str), &Tried> = BTreeMap::new();
     let mut known: BTreeSet<(&str, &str)> = BTreeSet::new();
-    for tried in case.tries.iter().filter(|tried| ground.before(tried.point, end.heard)) {
+    for tried in case.tries.iter().filter(|tried| ground.before(tried.point, end.left)) {
         let key = (tried.step.as_str(), tried.key.as_str());
         match tried.is {
             AttemptIs::Sent if !known.contains(&key) => {
@@ -185,7 +185,7 @@ fn judge_known(case: &Case, ground: &Ground, tally: &mut Tally, state: State, an
         !case.tries.iter().any(|tried| {
             (tried.step.as_str(), tried.key.as_str()) == *key
                 && tried.learnt.is_some()
-                && !ground.before(end.heard, tried.point)
+                && !ground.before(end.left, tried.point)
         })
     });
     if let Some(tried) = open.values().min_by_key(|tried| tried.point) {

@@ -103,7 +103,7 @@ impl Script {
                 "attempt" | "answered" | "unanswered" => "attempts",
                 "offer" => "offers",
                 "session" => "sessions",
-                "arrived" => "wire",
+                "arrived" | "answers" => "wire",
                 _ => "calls",
             };
             self.observes.insert(observation.to_owned());
@@ -160,9 +160,10 @@ impl Script {
                 let session = json!({"id": words.names[0], "company": "shop", "operator": "o1", "user": "u1", "extensions": extensions});
                 self.push(0.0, json!({"session": session}));
             }
-            "arrived" => {
+            "arrived" | "answers" => {
+                let is = if statement[0] == "arrived" { "arrived" } else { "answered" };
                 let call = format!("c{}", words.names[0]);
-                self.push(words.from, json!({"wire": {"call": call, "copy": 1, "is": "arrived"}}));
+                self.push(words.from, json!({"wire": {"call": call, "copy": 1, "is": is}}));
             }
             other => panic!("no such statement: {other}"),
         }

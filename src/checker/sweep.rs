@@ -16,12 +16,12 @@ pub(crate) fn first_fall<'a, R: Ord>(
 ) -> Option<(&'a Look, &'a Look)> {
     let mut by_sent: Vec<&Look> = looks.to_vec();
     by_sent.sort_by_key(|look| ground.key(look.sent));
-    let mut by_heard: Vec<&Look> = looks.to_vec();
-    by_heard.sort_by_key(|look| ground.key(look.heard));
-    let mut heard = by_heard.into_iter().peekable();
+    let mut by_left: Vec<&Look> = looks.to_vec();
+    by_left.sort_by_key(|look| ground.key(look.left));
+    let mut left = by_left.into_iter().peekable();
     let mut highest: Option<&Look> = None;
     for look in by_sent {
-        while let Some(earlier) = heard.next_if(|earlier| ground.before(earlier.heard, look.sent)) {
+        while let Some(earlier) = left.next_if(|earlier| ground.before(earlier.left, look.sent)) {
             if highest.is_none_or(|highest| rank(earlier) > rank(highest)) {
                 highest = Some(earlier);
             }

@@ -266,3 +266,17 @@ fn the_documented_history_of_a_lost_answer_is_clean() {
     assert!(matches!(extent.history, crate::history::Completeness::Incomplete { .. }));
     assert!(matches!(judgement.status(Anomaly::PhantomSuccess), Some(Status::NotJudged { .. })));
 }
+
+#[test]
+fn the_wire_narrows_when_an_answer_was_true() {
+    let script = "propose 1..2 proposed r1; confirm r1 4..20 unknown; cancel 5..9 cancelled r1; effect wrap r1 @7";
+    assert_eq!(found(&format!("{script} ; read 30..31 cancelled r1 result=Nothing")), Vec::<&str>::new());
+    assert_eq!(found(&format!("arrived 3 @5.5; answers 3 @6; {script}")), ["effect-after-cancel"]);
+}
+
+#[test]
+fn the_documentation_shows_the_example_as_it_is() {
+    let page = include_str!("../../docs/history.md");
+    assert!(page.contains(include_str!("../../tests/fixtures/histories/lost-answer/history.jsonl")));
+    assert!(page.contains(include_str!("../../tests/fixtures/histories/lost-answer/ledger.jsonl")));
+}

@@ -1,0 +1,214 @@
+//! One request with a Session Token: a proof of its own for every try, a nonce when one is demanded, a renewed token
+//! when the old one is refused (digest 3.3, 3.4; rule OA-16).
+
+use std::sync::{
+    Mutex,
+    atomic::{AtomicBool, AtomicU64, Ordering},
+};
+
+use bytes::Bytes;
+use http::{HeaderValue, Method, Request, Uri, header};
+use smol_str::SmolStr;
+
+use super::{
+    answer::{Ended, Expected, Reading},
+    discovery::Site,
+    person::{Home, Person, lock},
+    process::{Named, Process, jti},
+    session::{NoToken, Token, TokenDesk, secret},
+};
+use crate::{
+    history::record::{ApprovedBy, Purpose},
+    identity::KeyError,
+    protocol::ErrorCode,
+};
+
+/// A URL in the forms that requests need.
+#[derive(Debug)]
+pub(super) struct Url {
+    text: String,
+    uri: Uri,
+}
+
+impl Url {
+    /// A target; `None` if the text is no URL.
+    pub(super) fn new(text: String) -> Option<Self> {
+        let uri: Uri = text.parse().ok()?;
+        uri.host()?;
+        Some(Self { text, uri })
+    }
+
+    fn host(&self) -> &str {
+        self.uri.host().unwrap_or_default()
+    }
+}
+
+/// How often requests were sent, by purpose: names each try to faults and draws.
+#[derive(Debug, Default)]
+pub(super) struct Attempts([AtomicU64; 10]);
+
+impl Attempts {
+    fn next(&self, purpose: Purpose) -> u64 {
+        self.0.get(purpose as usize).map_or(0, |count| count.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// A proof that a defect sends again.
+#[derive(Debug, Clone)]
+pub(super) struct KeptProof {
+    jti: SmolStr,
+    header: HeaderValue,
+}
+
+/// What is asked, in what words, where.
+#[derive(Debug)]
+pub(super) struct Errand<'a> {
+    pub(super) purpose: Purpose,
+    pub(super) url: &'a Url,
+    /// The resource that its token has to name.
+    pub(super) resource: Option<&'a str>,
+    pub(super) body: Bytes,
+    /// Names it to faults and draws.
+    pub(super) key: &'a SmolStr,
+    pub(super) attempts: &'a Attempts,
+    pub(super) intent: Option<&'a SmolStr>,
+    pub(super) kind: Option<&'a SmolStr>,
+    pub(super) action: Option<&'a SmolStr>,
+    pub(super) confirms: Option<(u64, ApprovedBy)>,
+    /// The operation that the answer has to show.
+    pub(super) id: Option<&'a str>,
+    /// Not sent once this is set.
+    pub(super) unless: Option<&'a AtomicBool>,
+    /// Where the proof of the first try is kept for the later ones (a defect).
+    pub(super) kept_proof: Option<&'a Mutex<Option<KeptProof>>>,
+}
+
+/// Why a request was not sent.
+#[derive(Debug)]
+pub(super) enum NotSent {
+    /// Its reason to be fell away while it was made ready.
+    Withheld,
+    /// There is no token for it.
+    NoToken,
+}
+
+impl From<NoToken> for NotSent {
+    fn from(NoToken(why): NoToken) -> Self {
+        tracing::debug!("no token: {why}");
+        Self::NoToken
+    }
+}
+
+impl From<KeyError> for NotSent {
+    fn from(error: KeyError) -> Self {
+        NoToken::from(error).into()
+    }
+}
+
+impl Errand<'_> {
+    fn method(&self) -> Method {
+        if self.purpose == Purpose::Read { Method::GET } else { Method::POST }
+    }
+
+    fn acts(&self) -> bool {
+        self.purpose != Purpose::Read
+    }
+
+    /// Sends the request, and again at once where the answer asks for a nonce or another token.
+    pub(super) async fn run(
+        &self,
+        person: &Person,
+        home: &Home,
+        site: &Site,
+        process: &mut Process,
+    ) -> Result<Ended, NotSent> {
+        let desk = TokenDesk { person, home, site };
+        let (mut nonce_demanded, mut token_refused) = (false, false);
+        let mut token = desk.token(process, self.resource, None).await?;
+        loop {
+            if self.unless.is_some_and(|unless| unless.load(Ordering::Acquire)) {
+                return Err(NotSent::Withheld);
+            }
+            let again = nonce_demanded || token_refused;
+            let ended = self.send(person, home, site, process, &token, again).await?;
+            if let Some(nonce) = &ended.nonce {
+                home.sessions.keep_nonce(self.url.host(), nonce.clone());
+            }
+            match ended.code {
+                Some(ErrorCode::UseDpopNonce) if !nonce_demanded && ended.nonce.is_some() => nonce_demanded = true,
+                Some(ErrorCode::InvalidToken) if !token_refused => {
+                    token_refused = true;
+                    token = desk.token(process, self.resource, Some(&token)).await?;
+                }
+                _ => return Ok(ended),
+            }
+        }
+    }
+
+    async fn send(
+        &self,
+        person: &Person,
+        home: &Home,
+        site: &Site,
+        process: &mut Process,
+        token: &Token,
+        again: bool,
+    ) -> Result<Ended, NotSent> {
+        let shared = &person.shared;
+        let nonce = home.sessions.nonce(self.url.host());
+        let mut call = process.call(self.purpose);
+        let proof = self.proof(person, home, &call.id, token, nonce.as_deref(), again)?;
+        call.session = Some(token.session.clone());
+        call.company = Some(site.company.clone());
+        call.intent = self.intent.cloned();
+        call.kind = self.kind.cloned();
+        call.action = self.action.cloned();
+        (call.revision, call.approved_by) = self.confirms.unzip();
+        call.proof = Some(proof.jti);
+        let mut request = Request::new(self.body.clone());
+        *request.method_mut() = self.method();
+        *request.uri_mut() = self.url.uri.clone();
+        let headers = request.headers_mut();
+        headers.insert(header::AUTHORIZATION, token.header.clone());
+        headers.insert("dpop", proof.header);
+        if !self.body.is_empty() {
+            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        }
+        let named = Named { key: self.key.clone(), attempt: self.attempts.next(self.purpose) };
+        let reading = Reading::Operation(Expected {
+            company: &site.company,
+            id: self.id,
+            wrapped: matches!(self.purpose, Purpose::Propose | Purpose::Change),
+            acts: self.acts(),
+            nonce: nonce.is_some(),
+            token_ends: token.ends,
+        });
+        Ok(process.send(shared, call, named, request, reading).await)
+    }
+
+    fn proof(
+        &self,
+        person: &Person,
+        home: &Home,
+        call: &str,
+        token: &Token,
+        nonce: Option<&str>,
+        again: bool,
+    ) -> Result<KeptProof, NotSent> {
+        if let (Some(kept), false) = (self.kept_proof, again)
+            && let Some(proof) = lock(kept).clone()
+        {
+            return Ok(proof);
+        }
+        let shared = &person.shared;
+        let jti = jti(shared, "proof", call);
+        let method = self.method();
+        let made =
+            home.proofs.make(method.as_str(), &self.url.text, shared.unix_now(), &jti, Some(&token.ath), nonce)?;
+        let proof = KeptProof { jti, header: secret(&made)? };
+        if let Some(kept) = self.kept_proof {
+            *lock(kept) = Some(proof.clone());
+        }
+        Ok(proof)
+    }
+}

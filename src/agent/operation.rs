@@ -1,0 +1,115 @@
+//! The requests at the operations endpoint that concern one operation (Operations 5.2, 6, 7).
+
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicBool, Ordering},
+};
+
+use bytes::Bytes;
+use smol_str::SmolStr;
+
+use super::{
+    answer::Ended,
+    errand::{Attempts, Errand, KeptProof, NotSent, Url},
+    openapi::push_segment,
+    process::Process,
+    view,
+    wish::Wish,
+};
+use crate::{
+    history::record::Purpose,
+    plan::AgentDefect,
+    protocol::{ApprovedBy, ConfirmRequest, Revision},
+};
+
+/// One operation, as its Agent reaches it. Several processes may use it side by side.
+#[derive(Debug)]
+pub(super) struct OperationAt {
+    wish: Arc<Wish>,
+    /// The action ID.
+    pub(super) action: SmolStr,
+    /// The operation ID.
+    pub(super) id: String,
+    read: Url,
+    confirm: Url,
+    cancel: Url,
+    attempts: Attempts,
+    /// Set when no confirm may leave any more.
+    stopped: AtomicBool,
+    kept_proof: Mutex<Option<KeptProof>>,
+}
+
+impl OperationAt {
+    /// The operation at its Company's endpoint; `None` if the Company lists none.
+    pub(super) fn new(wish: &Arc<Wish>, seen: &view::Seen) -> Option<Self> {
+        let id = seen.operation.operation_id.clone();
+        let mut url = format!("{}/", wish.site.operations.as_ref()?.endpoint);
+        push_segment(&mut url, &id);
+        Some(Self {
+            wish: Arc::clone(wish),
+            action: seen.action.clone(),
+            read: Url::new(url.clone())?,
+            confirm: Url::new(format!("{url}/confirm"))?,
+            cancel: Url::new(format!("{url}/cancel"))?,
+            id,
+            attempts: Attempts::default(),
+            stopped: AtomicBool::new(false),
+            kept_proof: Mutex::default(),
+        })
+    }
+
+    /// From now on no confirm leaves any more.
+    pub(super) fn stop(&self) {
+        self.stopped.store(true, Ordering::Release);
+    }
+
+    fn errand<'a>(&'a self, purpose: Purpose, url: &'a Url) -> Errand<'a> {
+        Errand {
+            purpose,
+            url,
+            resource: self.wish.site.operations.as_ref().and_then(|operations| operations.resource.as_deref()),
+            body: Bytes::new(),
+            key: &self.action,
+            attempts: &self.attempts,
+            intent: None,
+            kind: None,
+            action: Some(&self.action),
+            confirms: None,
+            id: Some(&self.id),
+            unless: None,
+            kept_proof: None,
+        }
+    }
+
+    async fn run(&self, errand: Errand<'_>, process: &mut Process) -> Result<Ended, NotSent> {
+        errand.run(&self.wish.person, &self.wish.home, &self.wish.site, process).await
+    }
+
+    /// Reads the operation.
+    pub(super) async fn read(&self, process: &mut Process) -> Result<Ended, NotSent> {
+        self.run(self.errand(Purpose::Read, &self.read), process).await
+    }
+
+    /// Confirms a revision, unless the User said stop by the time it would leave.
+    pub(super) async fn confirm(
+        &self,
+        process: &mut Process,
+        revision: Revision,
+        approved_by: ApprovedBy,
+    ) -> Result<Ended, NotSent> {
+        let reuses_proof = self.wish.person.shared.has(AgentDefect::ReuseProof);
+        let errand = Errand {
+            body: ConfirmRequest { revision, approved_by }.to_body().into(),
+            confirms: Some((revision.get(), view::approved_by(approved_by))),
+            unless: Some(&self.stopped),
+            kept_proof: reuses_proof.then_some(&self.kept_proof),
+            ..self.errand(Purpose::Confirm, &self.confirm)
+        };
+        self.run(errand, process).await
+    }
+
+    /// Asks the Company to cancel the operation.
+    pub(super) async fn cancel(&self, process: &mut Process) -> Result<Ended, NotSent> {
+        self.run(self.errand(Purpose::Cancel, &self.cancel), process).await
+    }
+}

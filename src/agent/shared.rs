@@ -1,0 +1,66 @@
+//! What all Agents of a run share.
+
+use std::sync::Arc;
+
+use smol_str::SmolStr;
+use tokio::sync::Mutex;
+
+use super::{discovery::Site, operator::Operator};
+use crate::{
+    identity::KeyError,
+    measure::Meter,
+    plan::{AgentDefect, Plan},
+    world::{Field, Moment, Party, PartyKind, World},
+};
+
+/// What all Agents of a run share: the plan, the world, the meter, their operators, and the Companies they know.
+#[derive(Debug)]
+pub struct Shared {
+    pub(super) plan: Arc<Plan>,
+    pub(super) world: World,
+    pub(super) meter: Meter,
+    pub(super) operators: Vec<Arc<Operator>>,
+    /// By the Company's place in the plan. The lock is held while one journey fetches for all.
+    pub(super) sites: Vec<Mutex<Known>>,
+}
+
+/// What the Agents know of a Company.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    /// What its documents said; an error if they failed a check, which no later fetch mends.
+    pub(super) site: Option<Result<Arc<Site>, SmolStr>>,
+    /// How many fetches there were.
+    pub(super) fetches: u64,
+}
+
+impl Shared {
+    /// What the Agents of this plan share.
+    ///
+    /// # Errors
+    ///
+    /// If an operator's key cannot be made.
+    pub fn new(plan: Arc<Plan>, field: &Arc<Field>, meter: Meter) -> Result<Arc<Self>, KeyError> {
+        let world = field.world(Party::new(PartyKind::Agent, "swarm"));
+        let draw = |purpose: &str, key: &str, attempt| world.draw(purpose, key, attempt);
+        let operators = (1..=plan.swarm.operators.max(1))
+            .map(|number| Operator::new(&plan.swarm, number, draw).map(Arc::new))
+            .collect::<Result<_, _>>()?;
+        let sites = plan.companies.iter().map(|_| Mutex::default()).collect();
+        Ok(Arc::new(Self { plan, world, meter, operators, sites }))
+    }
+
+    /// Whether the Agents have a defect.
+    pub(super) fn has(&self, defect: AgentDefect) -> bool {
+        self.plan.swarm.defects.has(defect)
+    }
+
+    /// When an Agent that sends now stops waiting.
+    pub(super) fn deadline(&self) -> Moment {
+        self.world.now() + self.plan.swarm.request_timeout
+    }
+
+    /// The instant in Unix seconds, for proofs and assertions.
+    pub(super) fn unix_now(&self) -> i64 {
+        self.world.wall().as_second()
+    }
+}
