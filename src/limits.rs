@@ -67,3 +67,18 @@ pub const DURATION_SECONDS_MAX: u64 = 100 * 24 * 3_600;
 
 /// How long a load entry starts journeys at the most that only a number of operations bounds, in seconds.
 pub const LOAD_SECONDS_DEFAULT: u64 = 600;
+
+/// How long a Company does not fetch an operator's keys again for an unknown `kid`, in seconds (digest 1.4).
+pub const KEYS_REFETCH_SECONDS_MIN: u64 = 30;
+
+/// How long a Company takes client metadata as it is, in seconds.
+pub const CLIENT_METADATA_SECONDS_MAX: u64 = 300;
+
+/// The longest `client_id` that a Company looks at, in bytes.
+pub const CLIENT_ID_BYTES_MAX: usize = 2_048;
+
+/// Operators whose fetches a Company keeps apart; beyond that, idle ones are forgotten.
+pub const CLIENT_FETCHES_MAX: usize = 4_096;
+
+/// The longest order or item ID that a Company takes, in bytes.
+pub const ORDER_ID_BYTES_MAX: usize = 256;
