@@ -33,13 +33,13 @@ pub const IDLE_CONNECTIONS_PER_HOST_MAX: usize = 1_024;
 pub const FILE_BYTES_MAX: usize = 1024 * 1024;
 
 /// The deepest nesting of a scenario or Company file.
-pub const FILE_DEPTH_MAX: usize = 64;
+pub const FILE_DEPTH_MAX: usize = 24;
 
 /// The most values of a scenario or Company file, aliases counted each time.
 pub const FILE_NODES_MAX: usize = 100_000;
 
-/// The most mistakes of form (keys, types) that one pass over a file reports.
-pub const FILE_MISTAKES_MAX: usize = 50;
+/// The most mistakes that one pass over a file and its profiles reports.
+pub const FILE_MISTAKES_MAX: usize = 100;
 
 /// Companies of a run, all groups together.
 pub const COMPANIES_MAX: u32 = 100;
@@ -67,3 +67,18 @@ pub const DURATION_SECONDS_MAX: u64 = 100 * 24 * 3_600;
 
 /// How long a load entry starts journeys at the most that only a number of operations bounds, in seconds.
 pub const LOAD_SECONDS_DEFAULT: u64 = 600;
+
+/// How long a Company does not fetch an operator's keys again for an unknown `kid`, in seconds (digest 1.4).
+pub const KEYS_REFETCH_SECONDS_MIN: u64 = 30;
+
+/// How long a Company takes client metadata as it is, in seconds.
+pub const CLIENT_METADATA_SECONDS_MAX: u64 = 300;
+
+/// The longest `client_id` that a Company looks at, in bytes.
+pub const CLIENT_ID_BYTES_MAX: usize = 2_048;
+
+/// Operators whose fetches a Company keeps apart; beyond that, idle ones are forgotten.
+pub const CLIENT_FETCHES_MAX: usize = 4_096;
+
+/// The longest order or item ID that a Company takes, in bytes.
+pub const ORDER_ID_BYTES_MAX: usize = 256;

@@ -15,21 +15,10 @@ use smol_str::SmolStr;
 use super::fetch::{FetchError, deadline, document, https};
 use crate::{
     identity::PublicKey,
+    limits,
     protocol::{ClientMetadata, JwkSet},
     world::{Moment, Table, World},
 };
-
-/// How long keys are not fetched again for an unknown `kid`, in seconds (digest 1.4).
-const KEYS_SECONDS_MIN: u64 = 30;
-
-/// How long metadata is taken as it is, in seconds. Then the next token request fetches it again.
-const METADATA_SECONDS_MAX: u64 = 300;
-
-/// The longest `client_id` that is looked at, in bytes.
-const CLIENT_ID_BYTES_MAX: usize = 2_048;
-
-/// Fetches under way that one incarnation keeps apart; beyond that, idle ones are forgotten.
-const SLOTS_MAX: usize = 4_096;
 
 /// An operator, as its documents say.
 #[derive(Debug)]
@@ -82,12 +71,13 @@ impl Clients {
 
     /// The operator of that `client_id`, fetched if need be.
     pub(super) async fn get(&self, world: &World, client_id: &str) -> Result<Arc<Client>, FetchError> {
-        let fresh =
-            |client: &Arc<Client>| world.now().since(client.metadata_at) < Duration::from_secs(METADATA_SECONDS_MAX);
+        let fresh = |client: &Arc<Client>| {
+            world.now().since(client.metadata_at) < Duration::from_secs(limits::CLIENT_METADATA_SECONDS_MAX)
+        };
         if let Some(client) = self.table.get(client_id).filter(fresh) {
             return Ok(client);
         }
-        if client_id.len() > CLIENT_ID_BYTES_MAX {
+        if client_id.len() > limits::CLIENT_ID_BYTES_MAX {
             return Err(FetchError::Url);
         }
         let slot = self.slot(client_id);
@@ -114,7 +104,7 @@ impl Clients {
         if current.keys_at != stale.keys_at {
             return Some(current); // another request fetched them meanwhile
         }
-        if world.now().since(current.keys_at) < Duration::from_secs(KEYS_SECONDS_MIN) {
+        if world.now().since(current.keys_at) < Duration::from_secs(limits::KEYS_REFETCH_SECONDS_MIN) {
             return None;
         }
         let keys = fetch_keys(world, &current.jwks_uri, attempt(world, &slot), deadline(world)).await;
@@ -131,7 +121,7 @@ impl Clients {
 
     fn slot(&self, client_id: &str) -> Arc<Slot> {
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner); // every change is one insertion
-        if slots.len() >= SLOTS_MAX {
+        if slots.len() >= limits::CLIENT_FETCHES_MAX {
             slots.retain(|_, slot| Arc::strong_count(slot) > 1);
         }
         Arc::clone(slots.entry(client_id.into()).or_default())

@@ -203,7 +203,7 @@ pub(in crate::company) fn accept(
         return Decision { perform: Some(run), ..Decision::default() };
     }
     let confirmation = Confirmation {
-        revision: record.offer.revision,
+        revision: request.revision, // the record's latest, unless a defect took an older one
         approved_by: request.approved_by,
         confirmed_at: Rfc3339::from_timestamp(now),
     };

@@ -44,7 +44,9 @@ pub(super) fn close(
     let silent = state != State::Succeeded && shop.has(CompanyDefect::SwallowPartial);
     let done = if silent { &[] } else { done };
     let mut summary = opening(shop, record, terms, state, end);
-    tell(&mut summary, action, done, silent);
+    if !silent {
+        tell(&mut summary, action, done, state);
+    }
     (state, OperationResult { summary, data: Some(data(record, action, done)) })
 }
 
@@ -67,22 +69,32 @@ fn opening(shop: &Shop, record: &Record, terms: &Offer, state: State, end: End) 
     }
 }
 
-/// Every change that was made, with its receipt.
-fn tell(summary: &mut String, action: &Action, done: &[StepDone], silent: bool) {
-    if done.is_empty() && !silent {
+/// Every change that was made, with its receipt. The opening of a success tells the changes in its own words already,
+/// so that their receipts are enough.
+fn tell(summary: &mut String, action: &Action, done: &[StepDone], state: State) {
+    let entries = action.steps.iter().zip(done);
+    if state == State::Succeeded {
+        for (index, (step, entry)) in entries.enumerate() {
+            let lead = if index == 0 { " Receipts: " } else { ", " };
+            summary.extend([lead, step.name.as_str(), " ", entry.receipt.as_str()]);
+        }
+        summary.push('.');
+        return;
+    }
+    if done.is_empty() {
         summary.push_str(" Nothing was done.");
     }
-    for (step, entry) in action.steps.iter().zip(done) {
+    for (step, entry) in entries {
         let phrase = step.phrase.as_deref().map_or_else(|| capitalised(&step.name), ToOwned::to_owned);
         let phrase = phrase.trim_end_matches('.');
-        summary.push_str(&format!(" {phrase} (receipt {}).", entry.receipt));
+        summary.extend([" Done: ", phrase, " (receipt ", entry.receipt.as_str(), ")."]);
         let undo = step.undo.as_deref().unwrap_or_default();
         match &entry.undo {
             Undo::None => {}
             Undo::Done(receipt) => {
-                summary.push_str(&format!(" That was undone: {} (receipt {receipt}).", undo.replace('-', " ")));
+                summary.extend([" Undone: ", undo, " (receipt ", receipt.as_str(), ")."]);
             }
-            Undo::Refused => summary.push_str(&format!(" It could not be undone: {}.", undo.replace('-', " "))),
+            Undo::Refused => summary.extend([" It could not be undone: ", undo, " was refused."]),
         }
     }
 }

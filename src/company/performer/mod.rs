@@ -6,7 +6,7 @@ mod account;
 mod backend;
 mod run;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use super::{
     Shop,
@@ -60,9 +60,12 @@ pub(super) async fn settled(shop: &Shop, record: Arc<Record>, deadline: Moment) 
 }
 
 /// The record once it is final, however long that takes.
-pub(super) async fn ended(shop: &Shop, record: Arc<Record>) -> Arc<Record> {
-    let never = Moment::from_nanos(u64::MAX / 2);
-    settled(shop, record, never).await
+pub(super) async fn ended(shop: &Shop, mut record: Arc<Record>) -> Arc<Record> {
+    while record.state == State::InProgress {
+        let later = shop.world.now() + Duration::from_secs(60);
+        record = settled(shop, record, later).await;
+    }
+    record
 }
 
 /// Issues the next revision of a proposal (Operations 3.1). Gives the record as it then is, and whether it was revised.

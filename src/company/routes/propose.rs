@@ -26,12 +26,10 @@ use crate::{
         view::{View, Wrapped},
     },
     identity::digest,
+    limits,
     plan::{CompanyDefect, WithoutExtension},
     protocol::{ErrorCode, OperationResult, Place, Revision, State, json},
 };
-
-/// The longest order or item ID that is taken, in bytes.
-const ID_BYTES_MAX: usize = 256;
 
 /// The body of a proposal. Members beyond these are ignored.
 #[derive(Debug, Deserialize)]
@@ -94,7 +92,7 @@ async fn ask(shop: &Shop, kind: usize, order: Result<String, Problem>, request: 
     }
     let body = body::read(body).await?;
     let proposal: Proposal = json::parse_object(&body).map_err(|error| Problem::invalid_request(error.to_string()))?;
-    let fits = |id: &str| !id.is_empty() && id.len() <= ID_BYTES_MAX && !id.chars().any(char::is_control);
+    let fits = |id: &str| !id.is_empty() && id.len() <= limits::ORDER_ID_BYTES_MAX && !id.chars().any(char::is_control);
     if !fits(&order) || !proposal.item_id.as_deref().is_none_or(fits) {
         return Err(Problem::invalid_request("order or item ID out of bounds"));
     }

@@ -2,4 +2,11 @@
 
 mod stand;
 
+mod cancelling;
 mod confirming;
+mod crashing;
+mod defects;
+mod failing;
+mod gate;
+mod proposing;
+mod sessions;

@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicU8, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -142,6 +142,7 @@ impl Heard {
 pub(super) struct Stand {
     pub(super) field: Arc<Field>,
     pub(super) recorder: Recorder,
+    pub(super) operator: Arc<Operator>,
 }
 
 impl Stand {
@@ -171,10 +172,12 @@ impl Stand {
         field.open(host(PartyKind::Backend, backend_name, format!("backend.{domain}"), make)).await.unwrap();
         let make: Make = Box::new(move |world| crate::company::router(world, Arc::clone(&plan)));
         field.open(host(PartyKind::Company, name, domain.to_string(), make)).await.unwrap();
-        let make: Make = Box::new(move |_| operator(lists_operations));
+        let operator = Arc::new(Operator { key: AtomicU8::new(1), ..Operator::default() });
+        let serving = Arc::clone(&operator);
+        let make: Make = Box::new(move |_| serve(&serving, lists_operations));
         field.open(host(PartyKind::Operator, "agent-1".into(), "agent-1.example".to_owned(), make)).await.unwrap();
         field.faults().begin(field.now());
-        Self { field, recorder }
+        Self { field, recorder, operator }
     }
 
     pub(super) async fn new(plan: CompanyPlan, faults: Vec<Fault>) -> Self {
@@ -183,11 +186,22 @@ impl Stand {
 
     /// An Agent with a fresh Session of this User.
     pub(super) async fn agent(&self, user: &str) -> Agent {
-        let mut agent = Agent::new(self, user);
+        let mut agent = self.unsigned(user);
         let heard = agent.ask_token(&[("scope", "orders:write")]).await;
         assert_eq!(heard.status, StatusCode::OK, "{:?}", heard.body);
         agent.token = heard.body["access_token"].as_str().unwrap().to_owned();
+        agent.session = heard.body["session_id"].as_str().unwrap().to_owned();
         agent
+    }
+
+    /// An Agent without a Session.
+    pub(super) fn unsigned(&self, user: &str) -> Agent {
+        Agent::new(self, user)
+    }
+
+    /// How often the operator's metadata and keys were fetched.
+    pub(super) fn fetches(&self) -> (u64, u64) {
+        (self.operator.metadata.load(Ordering::Relaxed), self.operator.keys.load(Ordering::Relaxed))
     }
 
     /// Waits that long.
@@ -222,19 +236,36 @@ impl Stand {
 
 type Make = Box<dyn Fn(World) -> Router + Send + Sync>;
 
-fn operator_key() -> SigningKey {
-    SigningKey::from_scalar(&[9; 32]).unwrap()
+/// The operator: which key it signs with, and how often its documents were fetched.
+#[derive(Debug, Default)]
+pub(super) struct Operator {
+    pub(super) key: AtomicU8,
+    metadata: AtomicU64,
+    keys: AtomicU64,
+    /// Tells apart the proofs, assertions and requests of all its Agents.
+    numbers: AtomicU64,
 }
 
-fn operator(lists_operations: bool) -> Router {
+fn operator_key(number: u8) -> SigningKey {
+    SigningKey::from_scalar(&[number; 32]).unwrap()
+}
+
+fn serve(operator: &Arc<Operator>, lists_operations: bool) -> Router {
     let mut metadata = ClientMetadata::new(CLIENT_ID, "Agent", "https://agent-1.example/jwks.json");
     if lists_operations {
         metadata = metadata.with_operations("1");
     }
-    let keys = JwkSet { keys: vec![operator_key().public().jwk_with_kid("k1")] };
-    Router::new()
-        .route("/agent.json", get(move || async move { axum::Json(metadata) }))
-        .route("/jwks.json", get(move || async move { axum::Json(keys) }))
+    let (one, other) = (Arc::clone(operator), Arc::clone(operator));
+    let document = move || async move {
+        one.metadata.fetch_add(1, Ordering::Relaxed);
+        axum::Json(metadata)
+    };
+    let keys = move || async move {
+        other.keys.fetch_add(1, Ordering::Relaxed);
+        let number = other.key.load(Ordering::Relaxed);
+        axum::Json(JwkSet { keys: vec![operator_key(number).public().jwk_with_kid(&format!("k{number}"))] })
+    };
+    Router::new().route("/agent.json", get(document)).route("/jwks.json", get(keys))
 }
 
 /// An Agent that sends what a test says.
@@ -245,7 +276,8 @@ pub(super) struct Agent {
     assertions: AssertionMaker,
     proofs: ProofMaker,
     pub(super) token: String,
-    numbers: Arc<AtomicU64>,
+    pub(super) session: String,
+    operator: Arc<Operator>,
 }
 
 impl Agent {
@@ -254,15 +286,26 @@ impl Agent {
         Self {
             world: stand.field.world(Party::new(PartyKind::Agent, user)),
             user: user.to_owned(),
-            assertions: AssertionMaker::new(operator_key(), "k1", CLIENT_ID),
+            assertions: AssertionMaker::new(operator_key(1), "k1", CLIENT_ID),
             proofs: ProofMaker::new(SigningKey::from_scalar(&scalar).unwrap()),
             token: String::new(),
-            numbers: Arc::default(),
+            session: String::new(),
+            operator: Arc::clone(&stand.operator),
         }
     }
 
+    /// The same Agent, whose assertions are signed with another key of its operator.
+    pub(super) fn with_key(self, number: u8) -> Self {
+        Self { assertions: AssertionMaker::new(operator_key(number), &format!("k{number}"), CLIENT_ID), ..self }
+    }
+
+    /// The same Agent with another token.
+    pub(super) fn with_token(self, token: &str) -> Self {
+        Self { token: token.to_owned(), ..self }
+    }
+
     fn number(&self) -> u64 {
-        self.numbers.fetch_add(1, Ordering::Relaxed)
+        self.operator.numbers.fetch_add(1, Ordering::Relaxed)
     }
 
     pub(super) fn jti(&self) -> String {
@@ -301,10 +344,19 @@ impl Agent {
     }
 
     pub(super) async fn ask_token_with(&self, more: &[(&str, &str)], nonce: Option<&str>) -> Heard {
+        self.post_form(self.token_form(more), nonce).await
+    }
+
+    /// A token request with this form.
+    pub(super) async fn send_token(&self, form: String) -> Heard {
+        self.post_form(form, None).await
+    }
+
+    async fn post_form(&self, form: String, nonce: Option<&str>) -> Heard {
         let url = format!("{ORIGIN}/oauth/token");
         let proof = self.proofs.make("POST", &url, self.now(), &self.jti(), None, nonce).unwrap();
         let request = Request::builder().method("POST").uri(url).header("dpop", proof);
-        let request = request.header("content-type", token::FORM_CONTENT_TYPE).body(self.token_form(more).into());
+        let request = request.header("content-type", token::FORM_CONTENT_TYPE).body(form.into());
         self.send(request.unwrap(), Purpose::Token).await.unwrap()
     }
 
