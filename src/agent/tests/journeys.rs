@@ -306,3 +306,15 @@ async fn the_first_request_counts_from_when_the_journey_was_due() {
     let lag = &run.meter.figures(run.at().as_nanos()).steps[&Purpose::Propose].lag;
     assert!(lag.percentiles().unwrap().max_ns >= 249_000_000);
 }
+
+/// What a User on a journey costs while she thinks: ten thousand of them have to fit.
+#[tokio::test(start_paused = true)]
+async fn a_journey_is_small() {
+    let run = run().await;
+    let person = Person::new(&run.shared, 1);
+    let journey = Journey { name: "test".into(), weight: 1, steps: ordinary().to_vec() };
+    let journey_run = JourneyRun { intent: "i".into(), number: 1, due: run.at() };
+    let size = std::mem::size_of_val(&run_journey(&person, &journey, journey_run));
+    assert!(size < 16 * 1024, "{size} bytes");
+    assert!(size_of::<Person>() < 256);
+}
