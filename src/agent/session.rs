@@ -36,8 +36,11 @@ const ASSERTION_SECONDS: i64 = 60;
 /// A token is renewed so long before it ends, or in the last tenth of a short life.
 const RENEW_BEFORE_MAX: Duration = Duration::from_secs(30);
 
-/// How many definite refusals in a row a token request may get before its journey gives up.
+/// How many refusals that are not about its proof a token request may get before its journey gives up.
 const REFUSALS_MAX: u32 = 5;
+
+/// How many refusals of any kind it may get in a row.
+const TRIES_MAX: u32 = 20;
 
 /// What a User holds at one Company.
 #[derive(Debug)]
@@ -152,33 +155,36 @@ impl TokenDesk<'_> {
         if let Some(token) = sessions.usable(resource, world.now(), refused) {
             return Ok(token);
         }
-        let (mut refusals, mut failures) = (0, 0);
-        loop {
+        let (mut refusals, mut failures, mut waits, mut nonce_demanded) = (0, 0, 0, false);
+        let mut why = None;
+        while refusals < REFUSALS_MAX && failures < TRIES_MAX {
             let asked_at = world.now();
             let ended = self.ask(process, &mut asking, resource).await?;
-            if let Content::Token(answer) = ended.content {
-                return self.take(&mut asking, resource, &answer, asked_at);
+            if let Content::Token(answer) = &ended.content {
+                return self.take(&mut asking, resource, answer, asked_at);
             }
-            if ended.outcome == Outcome::Refused && ended.status != Some(429) {
-                refusals += 1;
-                if refusals >= REFUSALS_MAX {
-                    return Err(NoToken(ended.why.unwrap_or_default()));
+            failures = if ended.outcome == Outcome::Refused { failures + 1 } else { 0 };
+            match ended.code {
+                Some(ErrorCode::UseDpopNonce) if !nonce_demanded => {
+                    nonce_demanded = true;
+                    continue;
                 }
-                match ended.code {
-                    Some(ErrorCode::UseDpopNonce) if refusals == 1 => continue,
-                    // Once it may have been a copy's assertion; twice, and the Session is gone.
-                    Some(ErrorCode::InvalidGrant) if refusals >= 2 => asking.session = None,
-                    Some(ErrorCode::InvalidSession) => asking.session = None,
-                    _ => {}
-                }
+                Some(ErrorCode::InvalidSession) => asking.session = None,
+                Some(ErrorCode::InvalidGrant) if refusals > 0 => asking.session = None,
+                _ => {}
             }
-            failures += 1;
+            // Another copy of the request may have used up what this one carried.
+            let proof = matches!(ended.code, Some(ErrorCode::UseDpopNonce | ErrorCode::InvalidDpopProof));
+            refusals += u32::from(ended.outcome == Outcome::Refused && !proof && ended.status != Some(429));
+            waits += 1;
             let draw = world.draw("back-off-token", &sessions.who, asking.requests);
-            let wait = back_off::wait(&self.person.shared.plan.swarm.retry, failures, draw);
+            let wait = back_off::wait(&self.person.shared.plan.swarm.retry, waits, draw);
             let due = world.now() + wait.max(ended.retry_after.unwrap_or_default());
+            why = ended.why;
             world.sleep_until(due).await;
             process.next_due(due);
         }
+        Err(NoToken(why.unwrap_or_default()))
     }
 
     /// One token request, with a proof and assertions of its own.
