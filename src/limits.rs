@@ -33,13 +33,13 @@ pub const IDLE_CONNECTIONS_PER_HOST_MAX: usize = 1_024;
 pub const FILE_BYTES_MAX: usize = 1024 * 1024;
 
 /// The deepest nesting of a scenario or Company file.
-pub const FILE_DEPTH_MAX: usize = 64;
+pub const FILE_DEPTH_MAX: usize = 24;
 
 /// The most values of a scenario or Company file, aliases counted each time.
 pub const FILE_NODES_MAX: usize = 100_000;
 
-/// The most mistakes of form (keys, types) that one pass over a file reports.
-pub const FILE_MISTAKES_MAX: usize = 50;
+/// The most mistakes that one pass over a file and its profiles reports.
+pub const FILE_MISTAKES_MAX: usize = 100;
 
 /// Companies of a run, all groups together.
 pub const COMPANIES_MAX: u32 = 100;

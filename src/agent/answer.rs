@@ -128,7 +128,7 @@ impl Ended {
 }
 
 /// Says what an answer means; `now` and `wall` are when it came.
-pub(super) fn judge(answer: Answer, reading: Reading<'_>, now: Moment, wall: Timestamp) -> Ended {
+pub(super) fn judge(answer: Answer, reading: &Reading<'_>, now: Moment, wall: Timestamp) -> Ended {
     let response = match answer {
         Answer::Response(response) => response,
         Answer::Unknown(why) => return Ended::without_answer(Outcome::Unknown, why),
@@ -137,13 +137,13 @@ pub(super) fn judge(answer: Answer, reading: Reading<'_>, now: Moment, wall: Tim
     let (retry_after, nonce) = (retry_after(response.headers(), wall), nonce(response.headers()));
     let status = response.status();
     let ended = if status.is_success() {
-        success(response, &reading)
+        success(response, reading)
     } else if status.is_redirection() && matches!(reading, Reading::Document) {
         let location = response.headers().get(header::LOCATION).and_then(|value| value.to_str().ok());
         let content = location.map_or(Content::Nothing, |location| Content::Elsewhere(location.to_owned()));
         Ended { content, ..Ended::new(Outcome::Done, Some(status)) }
     } else {
-        failure(&response, &reading, now)
+        failure(&response, reading, now)
     };
     Ended { retry_after, nonce, ..ended }
 }

@@ -72,7 +72,6 @@ fn key(name: &str, draw: impl Fn(&str, &str, u64) -> Draw) -> Result<SigningKey,
 }
 
 /// Serves an operator's client metadata (`/agent.json`) and keys (`/jwks.json`).
-#[must_use]
 #[expect(clippy::needless_pass_by_value, reason = "the signature of everything that makes a router")]
 pub fn router(world: World, plan: Arc<SwarmPlan>, number: u32) -> Router {
     let name = name(number);

@@ -36,7 +36,7 @@ pub(crate) fn judge_once_per_step(case: &Case, tally: &mut Tally) {
     let (step, count) = (&worst[0].step, worst.len());
     let confirms = case.asks.iter().filter(|ask| ask.purpose == Purpose::Confirm).count();
     let sentence = format!(
-        "`{step}` took effect {count} times for {}{}; {confirms} confirm(s) were sent.",
+        "`{step}` took effect {count} times for {}{}; confirms sent: {confirms}.",
         case.action,
         if repeated.len() > 1 {
             format!(" (and {} more steps more than once)", repeated.len() - 1)
@@ -80,7 +80,7 @@ fn judge_cause(case: &Case, ground: &Ground, tally: &mut Tally) {
     } else if judged[1] {
         let refused = case.asks.iter().filter(|ask| ask.purpose == Purpose::Confirm).count();
         let why = match refused {
-            0 => "nobody confirmed".to_owned(),
+            0 => "which nobody had confirmed".to_owned(),
             refused => format!("of which all {refused} confirms were refused or never left"),
         };
         let sentence = format!("`{}` took effect for {}, {why}.", first.step, case.action);

@@ -28,6 +28,7 @@ pub const ANOMALIES: &[&str] = &[
     "revision-gap",
     "mutated-revision-terms",
     "stale-revision-accepted",
+    "revision-after-confirm",
     "confirmation-rewritten",
     "phantom-confirmation",
     "confirm-accepted-after-expiry",

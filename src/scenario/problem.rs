@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::limits;
+
 /// A place in one of the files that were read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Place {
@@ -54,7 +56,12 @@ impl Findings {
     }
 
     /// Notes a mistake that has a nearest valid name.
+    ///
+    /// Beyond the bound it is dropped: a file with so many is another kind of file.
     pub(super) fn report_near(&mut self, place: Place, message: impl Into<String>, nearest: Option<String>) {
+        if self.problems.len() >= limits::FILE_MISTAKES_MAX {
+            return;
+        }
         let (file, text) = match self.sources.get(place.file as usize) {
             Some(source) => (source.name.clone(), source.text.as_str()),
             None => (String::new(), ""),

@@ -7,7 +7,7 @@ use serde::{
     de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor},
 };
 use serde_yaml::{
-    DuplicateKeyPolicy, Error, Location, MessageFormatter as _, Spanned, UserMessageFormatter,
+    DuplicateKeyPolicy, Error, Location, MessageFormatter as _, Spanned, UserMessageFormatter, budget::BudgetBreach,
     options::NonFiniteFloatPolicy,
 };
 
@@ -27,24 +27,25 @@ pub(super) fn parse(file: u32, findings: &mut Findings) -> Option<Node> {
         },
         alias_limits: serde_yaml::alias_limits! {
             max_total_replayed_events: limits::FILE_NODES_MAX,
+            max_replay_stack_depth: limits::FILE_DEPTH_MAX,
         },
         duplicate_keys: DuplicateKeyPolicy::PassThrough,
         non_finite_float_policy: NonFiniteFloatPolicy::AsString,
         with_snippet: false,
     };
     let text = findings.text(file).to_owned();
-    if text.trim().is_empty() {
-        findings
-            .report(Place { file, line: 1, column: 1 }, "the file is empty; expected a key `scenario:` or `company:`");
-        return None;
-    }
+    let start = Place { file, line: 1, column: 1 };
     match serde_yaml::from_str_with_options::<Spanned<Tree>>(&text, options) {
         Ok(tree) => {
-            let mut builder = Builder { file, text: &text, next_id: 0, findings };
-            Some(builder.node(tree))
+            let root = Builder { file, text: &text, next_id: 0, findings: &mut *findings }.node(tree);
+            if matches!(root.kind, Kind::Nothing) {
+                findings.report(start, "the file is empty; expected a key `scenario:` or `company:`");
+                return None;
+            }
+            Some(root)
         }
         Err(error) => {
-            let place = error.location().map_or(Place { file, line: 1, column: 1 }, |location| place(file, location));
+            let place = error.location().map_or(start, |location| place(file, location));
             findings.report(place, reworded(&error));
             None
         }
@@ -65,6 +66,9 @@ fn reworded(error: &Error) -> String {
         Error::Eof { .. } => "the file ends too early".to_owned(),
         Error::MultipleDocuments { .. } => "a second document begins here; expected one document a file".to_owned(),
         Error::UnknownAnchor { .. } => "an alias without an anchor of that name before it".to_owned(),
+        Error::Budget { breach: BudgetBreach::Documents { .. }, .. } => {
+            "a second document begins here; expected one document a file".to_owned()
+        }
         Error::Budget { .. } | Error::AliasReplayLimitExceeded { .. } | Error::AliasReplayStackDepthExceeded { .. } => {
             format!(
                 "too large or too deep: expected at most {} values, aliases counted each time, and {} levels",

@@ -191,7 +191,6 @@ impl Dealing {
                 (Outcome::Refused, _) => shot = Shot::Refused,
                 (Outcome::Unknown, _) if self.failed_at.is_none() => {
                     self.failed_at = Some(self.now());
-                    self.shared().meter.count(counter::UNKNOWN_CONFIRMS);
                 }
                 (Outcome::Unknown | Outcome::Unsent | Outcome::View | Outcome::Done, _) => {}
             }

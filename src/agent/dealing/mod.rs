@@ -71,6 +71,15 @@ pub(super) struct Dealing {
     process: SmolStr,
 }
 
+/// However the journey ends, dropped in mid-way too: what was confirmed and not seen final counts as left open.
+impl Drop for Dealing {
+    fn drop(&mut self) {
+        if self.confirm_left && !self.seen_final {
+            self.shared().meter.count(counter::LEFT_OPEN);
+        }
+    }
+}
+
 /// A User's approval of one revision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Approval {

@@ -15,10 +15,10 @@ pub(in crate::scenario) struct FaultSettings {
     /// The Companies it strikes, by the scenario's name or by a Company's own. Default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::scenario) at: Option<At<String>>,
-    /// The requests it strikes. Default: each kind that it can.
+    /// The requests it strikes. Default: all but `discover` and `keys`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::scenario) on: Option<At<Vec<Word<Purpose>>>>,
-    /// The backend step it strikes. Default: all.
+    /// The backend step that a fault of the backend strikes. Default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::scenario) step: Option<At<String>>,
     /// When, counted from the start of load. Default: as long as there is load.

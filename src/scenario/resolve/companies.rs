@@ -74,7 +74,8 @@ pub(super) fn resolve(
         findings.report(groups.place, message);
     }
     let mut domains = BTreeSet::new();
-    if let Some(twice) = plans.iter().find(|company| !domains.insert(company.domain.clone())) {
+    let twice = plans.iter().find(|company| !domains.insert(company.domain.clone()));
+    if let Some(twice) = twice.filter(|_| findings.is_clean()) {
         let message = format!("two Companies have the domain {}; expected one each", shown(&twice.domain));
         findings.report(groups.place, message);
     }
@@ -169,7 +170,7 @@ pub(in crate::scenario) fn company_plans(
         sessions: sessions(settings, swarm.session_mode, findings),
         answers: answers(settings.answers.clone().unwrap_or_default()),
         proposals: proposals(settings.proposals.clone().unwrap_or_default(), findings),
-        store: store(settings.store.clone().unwrap_or_default()),
+        store: store(&settings.store.clone().unwrap_or_default()),
         backend: backend(settings.backend.clone().unwrap_or_default(), findings),
         actions: actions::resolve(place, settings.actions.as_ref(), findings),
         defects: settings.defects.iter().flat_map(|list| &list.0).map(|defect| defect.0).collect(),
@@ -261,7 +262,7 @@ fn proposals(settings: ProposalSettings, findings: &mut Findings) -> Proposals {
     }
 }
 
-fn store(settings: StoreSection) -> StoreSettings {
+fn store(settings: &StoreSection) -> StoreSettings {
     StoreSettings { keep_final: settings.keep_final.map_or(KEEP_FINAL, |time| time.0) }
 }
 

@@ -6,7 +6,7 @@ use smol_str::{SmolStr, format_smolstr};
 
 use super::{group_names, report_unknown};
 use crate::history::record::Purpose;
-use crate::plan::{CompanyPlan, CrashPoint, Distribution, Fault, FaultKind, Journey, JourneyStep};
+use crate::plan::{CompanyPlan, Distribution, Fault, FaultKind, Journey, JourneyStep};
 use crate::scenario::problem::{Findings, shown};
 use crate::scenario::raw::{EffectWord, FaultChoice, FaultSettings, RestartSettings};
 use crate::scenario::value::{At, written_duration};
@@ -97,8 +97,6 @@ enum Reach {
     Requests,
     /// It strikes backend steps; `step` may choose among them.
     Steps,
-    /// It strikes a Company at a point of a step.
-    StepPoint,
     /// It strikes a Company as a whole.
     Company,
 }
@@ -114,10 +112,6 @@ fn reach(kind: &FaultKind) -> Reach {
         | FaultKind::Duplicate { .. }
         | FaultKind::Refuse { .. } => Reach::Requests,
         FaultKind::BackendSlow(_) | FaultKind::BackendTimeout { .. } | FaultKind::BackendFail => Reach::Steps,
-        FaultKind::Crash {
-            point: CrashPoint::PerformBeforeCall | CrashPoint::PerformAfterSend | CrashPoint::PerformAfterEffect,
-            ..
-        } => Reach::StepPoint,
         FaultKind::Crash { .. } | FaultKind::Restart { .. } => Reach::Company,
     }
 }
@@ -130,7 +124,11 @@ fn check(fault: &At<FaultSettings>, kind: &FaultKind, scene: &Scene<'_>, finding
     if let Some(chance) = settings.chance.as_ref().filter(|chance| chance.value.0 == 0.0) {
         findings.report(chance.place, "a chance of 0% never strikes; expected more, or take the fault out");
     }
-    if let Some(during) = settings.during.as_ref().filter(|during| during.value.0.from >= scene.load_duration) {
+    if let Some(during) = settings
+        .during
+        .as_ref()
+        .filter(|during| during.value.0.from >= scene.load_duration && !scene.load_duration.is_zero())
+    {
         let end = written_duration(&scene.load_duration);
         findings
             .report(during.place, format!("the window begins when load has ended, after {end}; expected it earlier"));
@@ -140,15 +138,17 @@ fn check(fault: &At<FaultSettings>, kind: &FaultKind, scene: &Scene<'_>, finding
             findings.report(on.place, format!("{word} strikes no requests; expected no `on`"));
         } else if on.value.is_empty() {
             findings.report(on.place, "`on` is empty and strikes nothing; name requests or take it out");
+        } else if on.value.iter().any(|purpose| purpose.0 == Purpose::Backend) {
+            let message = format!(
+                "{word} does not strike requests to the backend; expected `backend-slow` or `backend-timeout` for those"
+            );
+            findings.report(on.place, message);
         }
     }
     let victims = victims(settings, scene, findings);
-    let to_backend =
-        settings.on.as_ref().is_some_and(|on| on.value.iter().any(|purpose| purpose.0 == Purpose::Backend));
-    let has_steps = matches!(reach, Reach::Steps | Reach::StepPoint) || (reach == Reach::Requests && to_backend);
     let Some(step) = &settings.step else { return };
-    if !has_steps {
-        findings.report(step.place, format!("{word} strikes no single steps here; expected no `step`"));
+    if reach != Reach::Steps {
+        findings.report(step.place, format!("{word} strikes no single steps; expected no `step`"));
         return;
     }
     let mut names: Vec<&str> = victims
@@ -185,7 +185,8 @@ fn victims<'a>(settings: &FaultSettings, scene: &Scene<'a>, findings: &mut Findi
             .flat_map(|journey| &journey.steps)
             .any(|step| matches!(step, JourneyStep::Propose { at, .. } if at == group))
     };
-    if !victims.iter().any(|company| visited(&company.group)) {
+    // Where a journey is wrong, it may be the one that would have gone there.
+    if findings.is_clean() && !victims.iter().any(|company| visited(&company.group)) {
         findings.report(at.place, format!("no journey goes to {}, so this fault cannot strike", shown(name)));
     }
     victims

@@ -87,12 +87,13 @@ impl Walk<'_> {
             self.findings.report(step.place, "a second `propose`; expected one a journey, as its first step");
         } else if !proposes && !self.proposed && !matches!(step.value, JourneyStepChoice::Wait(_)) {
             self.findings.report(step.place, "nothing has been proposed before this step; expected `propose` first");
-        } else if let Some(action) = self.target.filter(|action| !action.operation) {
-            if !matches!(step.value, JourneyStepChoice::Wait(_)) {
-                let message =
-                    format!("action {} is done at once (`operation: no`); expected no step", shown(&action.name));
-                self.findings.report(step.place, message);
-            }
+            self.proposed = true; // said once
+        } else if !matches!(step.value, JourneyStepChoice::Wait(_))
+            && let Some(action) = self.target.filter(|action| !action.operation)
+        {
+            let name = shown(&action.name);
+            let message = format!("action {name} is done at once (`operation: no`); expected no step");
+            self.findings.report(step.place, message);
         }
     }
 

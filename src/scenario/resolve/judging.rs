@@ -3,9 +3,8 @@
 use smol_str::SmolStr;
 
 use super::lines::{self, ReachLine};
-use super::report_unknown;
 use crate::plan::{Expectation, Fault, FaultKind, Invariants, Reach, ReachCounter, Threshold};
-use crate::scenario::problem::{Findings, shown};
+use crate::scenario::problem::{Findings, nearest, shown};
 use crate::scenario::raw::{ExpectSettings, InvariantsSettings};
 use crate::scenario::value::At;
 
@@ -47,7 +46,9 @@ impl Judged<'_> {
             .iter()
             .map(|name| {
                 if !self.anomalies.contains(&name.value.as_str()) {
-                    report_unknown("anomaly", name, self.anomalies, findings);
+                    let message =
+                        format!("unknown anomaly {}; expected a name of the anomaly catalogue", shown(&name.value));
+                    findings.report_near(name.place, message, nearest(&name.value, self.anomalies.iter().copied()));
                 }
                 name.value.as_str().into()
             })
