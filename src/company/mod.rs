@@ -10,6 +10,7 @@ mod record;
 mod routes;
 mod shop;
 mod terms;
+pub mod trial;
 mod view;
 
 #[cfg(test)]

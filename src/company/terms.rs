@@ -201,3 +201,49 @@ impl<'a> Words<'a> {
         terms
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words() -> Words<'static> {
+        Words {
+            order: "ord_1",
+            item: "Storm Jacket",
+            item_id: "itm_1",
+            customer: "Ann",
+            city: "Rome",
+            replacement: "Gale Tent".to_owned(),
+            sku: "gale-tent".to_owned(),
+            price: Money { minor: 7_000, currency: "USD".into() },
+            revision: Revision::FIRST,
+        }
+    }
+
+    #[test]
+    fn placeholders_are_filled_and_other_braces_stay() {
+        let filled = words()
+            .fill("{item} ({item_id}) of {order} for {replacement}, {sku}, {price}, {city}, {customer}, {revision}");
+        assert_eq!(filled, "Storm Jacket (itm_1) of ord_1 for Gale Tent, gale-tent, 70.00 USD, Rome, Ann, 1");
+        for text in ["", "{", "}", "{}", "{unknown}", "{order", "a {{b}", "é{é}é"] {
+            assert_eq!(words().fill(text), text);
+        }
+        assert_eq!(words().fill("{{order}}"), "{ord_1}");
+    }
+
+    #[test]
+    fn a_lone_price_in_terms_is_an_object_and_other_values_stay() {
+        let template =
+            json!({ "price": "{price}", "text": "for {price}", "list": ["{order}", 1, null], "in": { "x": "{sku}" } });
+        let expected = json!({
+            "price": { "amount": "70.00", "currency": "USD" }, "text": "for 70.00 USD",
+            "list": ["ord_1", 1, null], "in": { "x": "gale-tent" },
+        });
+        assert_eq!(words().fill_value(&template), expected);
+    }
+
+    #[test]
+    fn names_become_beginnings_of_sentences() {
+        assert_eq!((capitalised("take-back").as_str(), capitalised("").as_str()), ("Take back", ""));
+    }
+}

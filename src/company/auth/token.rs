@@ -90,9 +90,10 @@ pub(super) async fn authenticate(shop: &Shop, form: &TokenRequest) -> Result<Str
         let body = ErrorBody::new(ErrorCode::InvalidClient).with_description(why);
         Problem::with_body(body, Place::TokenEndpoint)
     };
-    let assertion = match (form.client_assertion_type.as_deref(), form.client_assertion.as_deref()) {
-        (Some(CLIENT_ASSERTION_TYPE), Some(assertion)) => assertion,
-        _ => return Err(invalid("no client assertion")),
+    let (Some(CLIENT_ASSERTION_TYPE), Some(assertion)) =
+        (form.client_assertion_type.as_deref(), form.client_assertion.as_deref())
+    else {
+        return Err(invalid("no client assertion"));
     };
     // `client_id` may be left out, since the assertion names it (RFC 7521 section 4.2).
     let client_id = match &form.client_id {

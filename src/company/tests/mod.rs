@@ -8,5 +8,6 @@ mod crashing;
 mod defects;
 mod failing;
 mod gate;
+mod operators;
 mod proposing;
 mod sessions;

@@ -199,6 +199,18 @@ impl Stand {
         Agent::new(self, user)
     }
 
+    /// Puts another operator on the field.
+    pub(super) async fn open_operator(&self, name: &str, router: Router) {
+        let host = Host {
+            party: Party::new(PartyKind::Operator, name),
+            names: vec![format!("{name}.example")],
+            direct: true,
+            port: 0,
+            make: Box::new(move |_| router.clone()),
+        };
+        self.field.open(host).await.unwrap();
+    }
+
     /// How often the operator's metadata and keys were fetched.
     pub(super) fn fetches(&self) -> (u64, u64) {
         (self.operator.metadata.load(Ordering::Relaxed), self.operator.keys.load(Ordering::Relaxed))
@@ -250,6 +262,11 @@ fn operator_key(number: u8) -> SigningKey {
     SigningKey::from_scalar(&[number; 32]).unwrap()
 }
 
+/// The public half of an operator's key, as its JWKS has it.
+pub(super) fn operator_jwk(number: u8) -> Value {
+    serde_json::to_value(operator_key(number).public().jwk_with_kid(&format!("k{number}"))).unwrap()
+}
+
 fn serve(operator: &Arc<Operator>, lists_operations: bool) -> Router {
     let mut metadata = ClientMetadata::new(CLIENT_ID, "Agent", "https://agent-1.example/jwks.json");
     if lists_operations {
@@ -273,6 +290,7 @@ fn serve(operator: &Arc<Operator>, lists_operations: bool) -> Router {
 pub(super) struct Agent {
     world: World,
     user: String,
+    client_id: String,
     assertions: AssertionMaker,
     proofs: ProofMaker,
     pub(super) token: String,
@@ -286,6 +304,7 @@ impl Agent {
         Self {
             world: stand.field.world(Party::new(PartyKind::Agent, user)),
             user: user.to_owned(),
+            client_id: CLIENT_ID.to_owned(),
             assertions: AssertionMaker::new(operator_key(1), "k1", CLIENT_ID),
             proofs: ProofMaker::new(SigningKey::from_scalar(&scalar).unwrap()),
             token: String::new(),
@@ -297,6 +316,12 @@ impl Agent {
     /// The same Agent, whose assertions are signed with another key of its operator.
     pub(super) fn with_key(self, number: u8) -> Self {
         Self { assertions: AssertionMaker::new(operator_key(number), &format!("k{number}"), CLIENT_ID), ..self }
+    }
+
+    /// An Agent of another operator, with the same key.
+    pub(super) fn of_client(self, client_id: &str) -> Self {
+        let assertions = AssertionMaker::new(operator_key(1), "k1", client_id);
+        Self { assertions, client_id: client_id.to_owned(), ..self }
     }
 
     /// The same Agent with another token.
@@ -330,7 +355,7 @@ impl Agent {
         form.extend_pairs([
             ("grant_type", token::GRANT_JWT_BEARER),
             ("assertion", &session),
-            ("client_id", CLIENT_ID),
+            ("client_id", &self.client_id),
             ("client_assertion_type", token::CLIENT_ASSERTION_TYPE),
             ("client_assertion", &client),
         ]);
