@@ -100,7 +100,7 @@ impl OperationAt {
         let reuses_proof = self.wish.person.shared.has(AgentDefect::ReuseProof);
         let errand = Errand {
             body: ConfirmRequest { revision, approved_by }.to_body().into(),
-            confirms: Some((revision.get(), view::approved_by(approved_by))),
+            confirms: Some((revision.get(), approved_by.into())),
             unless: Some(&self.stopped),
             kept_proof: reuses_proof.then_some(&self.kept_proof),
             ..self.errand(Purpose::Confirm, &self.confirm)

@@ -5,7 +5,7 @@ use smol_str::{SmolStr, format_smolstr};
 use crate::{
     history::record,
     identity::digest,
-    protocol::{ApprovedBy, Operation, State},
+    protocol::{Operation, State},
 };
 
 /// The longest operation ID that an Agent takes, in bytes.
@@ -65,40 +65,6 @@ impl Seen {
 
     /// As the history shows it.
     pub(super) fn view(&self) -> record::View {
-        let operation = &self.operation;
-        record::View {
-            action: self.action.clone(),
-            state: state(operation.state),
-            revision: self.revision(),
-            terms: self.terms.clone(),
-            expires_at: operation.expires_at.as_ref().map(|at| at.as_str().into()),
-            user_approval_required: operation.user_approval_required,
-            confirmation: operation.confirmation.as_ref().map(|confirmation| record::Confirmation {
-                revision: confirmation.revision.get(),
-                approved_by: approved_by(confirmation.approved_by),
-                confirmed_at: confirmation.confirmed_at.as_str().into(),
-            }),
-            result: self.result().map(str::to_owned),
-        }
-    }
-}
-
-/// The history's word for a state.
-pub(super) fn state(state: State) -> record::State {
-    match state {
-        State::Proposed => record::State::Proposed,
-        State::InProgress => record::State::InProgress,
-        State::Succeeded => record::State::Succeeded,
-        State::Failed => record::State::Failed,
-        State::Cancelled => record::State::Cancelled,
-        State::Expired => record::State::Expired,
-    }
-}
-
-/// The history's word for `approved_by`.
-pub(super) fn approved_by(by: ApprovedBy) -> record::ApprovedBy {
-    match by {
-        ApprovedBy::User => record::ApprovedBy::User,
-        ApprovedBy::StandingPermission => record::ApprovedBy::StandingPermission,
+        record::View::of(&self.operation, self.action.clone(), self.terms.clone())
     }
 }

@@ -3,6 +3,8 @@
 mod line;
 pub mod reader;
 pub mod record;
+mod view;
+#[expect(clippy::disallowed_methods, reason = "the disk and the thread that writes to it are outside the world")]
 pub mod writer;
 
 pub use reader::{Completeness, Extent, Folder, ReadError, Reader, open_folder};

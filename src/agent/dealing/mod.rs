@@ -22,7 +22,7 @@ use super::{
     shared::Shared,
     standing,
     user::Surface,
-    view::{self, Seen},
+    view::Seen,
     wish::Wish,
 };
 use crate::{
@@ -167,7 +167,7 @@ impl Dealing {
         }
         if seen.is_final() && !self.seen_final {
             self.seen_final = true;
-            meter.finished(view::state(seen.operation.state), self.seen_confirmed, now);
+            meter.finished(seen.operation.state.into(), self.seen_confirmed, now);
             if let Some(failed_at) = self.failed_at {
                 meter.recovered(now.saturating_sub(failed_at.as_nanos()));
             }
