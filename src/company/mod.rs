@@ -12,6 +12,7 @@ mod shop;
 mod terms;
 pub mod trial;
 mod view;
+mod witness;
 
 #[cfg(test)]
 mod tests;
@@ -26,10 +27,21 @@ use shop::Shop;
 /// The router of a new incarnation of a Company. Its first incarnation records what its actions are made of; every one
 /// takes up the work that it finds on its disk.
 pub fn router(world: World, plan: Arc<CompanyPlan>) -> Router {
+    routes::router(opened(world, plan))
+}
+
+/// As [`router`], for Personal Agents that write no history of their own: the Company then records what it was asked and
+/// what it answered.
+pub fn witnessed_router(world: World, plan: Arc<CompanyPlan>) -> Router {
+    let shop = opened(world, plan);
+    witness::layer(routes::router(Arc::clone(&shop)), shop)
+}
+
+fn opened(world: World, plan: Arc<CompanyPlan>) -> Arc<Shop> {
     let shop = Arc::new(Shop::open(world, plan));
     if shop.world.incarnation() == 1 {
         shop.introduce();
     }
     performer::resume(&shop);
-    routes::router(shop)
+    shop
 }

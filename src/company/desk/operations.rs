@@ -295,10 +295,20 @@ pub(in crate::company) fn next_revision(
     let expires_at = if rules.defects.has(CompanyDefect::ExpiryNotRenewed) {
         record.offer.expires_at.clone()
     } else {
-        expiry(now, lifetime)
+        // Two revisions may be issued within the grain of a timestamp: each has an expiry of its own (Operations 3.1).
+        let last = record.offer.expires_at.timestamp();
+        let next = expiry(now, lifetime);
+        if next.timestamp() > last {
+            next
+        } else {
+            Rfc3339::from_timestamp(last.checked_add(EXPIRY_GRAIN).unwrap_or(last))
+        }
     };
     (revision, expires_at)
 }
+
+/// The least by which a revision's expiry lies after that of the one before: what timestamps on the wire can tell apart.
+const EXPIRY_GRAIN: SignedDuration = SignedDuration::from_millis(1);
 
 /// The last instant of a revision that is issued now.
 pub(in crate::company) fn expiry(now: Timestamp, lifetime: Duration) -> Rfc3339 {

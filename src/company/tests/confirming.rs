@@ -99,6 +99,7 @@ async fn a_caller_that_goes_away_stops_nothing() {
     let stand = Stand::new(plan(), vec![crate::plan::Fault { on: vec![Purpose::Confirm], ..lose }]).await;
     let agent = stand.agent("u1").await;
     let id = agent.proposed("ord_1").await;
+    #[expect(clippy::disallowed_methods, reason = "the caller gives up, whoever it is")]
     let gone = tokio::time::timeout(ms(10), agent.confirm(&id, 1)).await;
     assert!(gone.is_err());
     assert_eq!(agent.tracked(&id).await.state(), "succeeded");
