@@ -167,7 +167,7 @@ catalogue! {
         "Faults are off and the settle time is over, and an operation that was confirmed, or whose confirm stayed unanswered, has no final state though somebody asked.",
         "propose 1..2 proposed r1; confirm r1 5..6 in_progress r1";
     RepeatConfirmRefused = "repeat-confirm-refused", Company, Must, ["OC-25"], seen(&[Calls]),
-        "The same confirm, sent again after an answer had shown it accepted, was refused instead of being answered with the operation.",
+        "Of two confirms of one revision one was accepted, and the other one was refused instead of being answered with the operation.",
         "propose 1..2 proposed r1; confirm r1 5..6 in_progress r1; confirm r1 7..8 refused:terms_changed; read 20..21 failed r1";
     ResultMissing = "result-missing", Company, Must, ["OC-32"], seen(&[Calls]),
         "An answer showed a final state without a result.",

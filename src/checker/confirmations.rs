@@ -5,13 +5,25 @@ use std::collections::BTreeMap;
 use super::anomaly::Anomaly;
 use super::case::{Ask, Case, Confirmed, Look, Point};
 use super::ground::Ground;
+use super::revisions;
 use super::tally::Tally;
 use super::time::Wall;
 use crate::history::record::{Outcome, Purpose};
 
-/// Refusals that a repeated confirm of the confirmed revision can never rightly get. Others may be right: a token ends,
-/// a Company limits rates, or has forgotten an operation that became final meanwhile.
-const NEVER_FOR_A_REPEAT: [&str; 2] = ["terms_changed", "user_approval_required"];
+/// Refusals that a confirm may get beside another one of the same revision that was accepted: they are about its own
+/// credential, its form or the Company's limits, or the Company has forgotten an operation that became final.
+const ALLOWED_FOR_A_REPEAT: [&str; 10] = [
+    "invalid_token",
+    "invalid_dpop_proof",
+    "use_dpop_nonce",
+    "invalid_client",
+    "insufficient_scope",
+    "sign_in_required",
+    "extension_required",
+    "operation_not_found",
+    "invalid_request",
+    "rate_limited",
+];
 
 /// All rules of this family.
 pub(crate) fn judge(case: &Case, ground: &Ground, tally: &mut Tally) {
@@ -21,7 +33,7 @@ pub(crate) fn judge(case: &Case, ground: &Ground, tally: &mut Tally) {
     judge_cause(case, ground, tally);
     judge_revision(case, ground, tally);
     judge_kept(case, tally);
-    judge_repeats(case, ground, tally);
+    judge_repeats(case, tally);
 }
 
 /// `phantom-confirmation`.
@@ -56,20 +68,24 @@ fn judge_revision(case: &Case, ground: &Ground, tally: &mut Tally) {
     let Some(first) = case.looks.iter().find(|look| confirmed(look).is_some()) else { return };
     let (stale, after) = (tally.judges(Anomaly::StaleRevisionAccepted), tally.judges(Anomaly::RevisionAfterConfirm));
     let revision = confirmed(first).unwrap_or_default();
-    let newer = case.looks.iter().filter(|look| look.revision > revision).min_by_key(|look| look.heard);
+    // Shown to somebody, or said by the Company itself: either way it had replaced the older one by then.
+    let shown = case.looks.iter().map(|look| (look.heard, look.revision, look.evidence()));
+    let issued =
+        case.offers.iter().map(|offer| (offer.point, offer.revision, revisions::issued(offer.point, offer.revision)));
+    let newer = shown.chain(issued).filter(|newer| newer.1 > revision).min_by_key(|newer| newer.0);
     let earliest = case
         .possible_confirms()
         .filter(|ask| ask.revision.is_none_or(|asked| asked == revision))
         .min_by_key(|ask| ask.sent);
-    if let (Some(newer), Some(confirm)) = (newer, earliest)
-        && ground.before(newer.heard, confirm.sent)
+    if let (Some((replaced, newer, proof)), Some(confirm)) = (newer, earliest)
+        && ground.before(replaced, confirm.sent)
     {
         if stale {
             let sentence = format!(
-                "Revision {revision} of {} was accepted although revision {} had replaced it.",
-                case.action, newer.revision
+                "Revision {revision} of {} was accepted although revision {newer} had replaced it.",
+                case.action
             );
-            let evidence = vec![newer.evidence(), confirm.sent_evidence(), first.evidence()];
+            let evidence = vec![proof, confirm.sent_evidence(), first.evidence()];
             tally.found(Anomaly::StaleRevisionAccepted, Some(case), first.heard, sentence, evidence);
         }
         return;
@@ -106,32 +122,26 @@ fn same(a: &Confirmed, b: &Confirmed) -> bool {
     a.revision == b.revision && a.approved_by == b.approved_by && same_time
 }
 
-/// `repeat-confirm-refused`.
-fn judge_repeats(case: &Case, ground: &Ground, tally: &mut Tally) {
-    let mut repeats = case.looks.iter().filter_map(|look| Some((look, look.confirmation.as_ref()?)));
-    let Some((accepted, confirmed)) = repeats.next() else { return };
-    let again: Vec<&Ask> = case
-        .asks
-        .iter()
-        .filter(|ask| {
-            ask.purpose == Purpose::Confirm
-                && ask.revision == Some(confirmed.revision)
-                && ask.approved_by == Some(confirmed.approved_by)
-                && ground.before(accepted.heard, ask.sent)
-        })
-        .collect();
-    if again.is_empty() || !tally.judges(Anomaly::RepeatConfirmRefused) {
+/// `repeat-confirm-refused`: whichever of two equal confirms the Company took first, a revision that it accepts was the
+/// latest until then and is frozen afterwards, so that the other one has to be answered with the operation.
+fn judge_repeats(case: &Case, tally: &mut Tally) {
+    let mut shown = case.looks.iter().filter_map(|look| Some((look, look.confirmation.as_ref()?)));
+    let Some((accepted, confirmed)) = shown.next() else { return };
+    let equal = |ask: &&Ask| {
+        ask.purpose == Purpose::Confirm
+            && ask.revision == Some(confirmed.revision)
+            && ask.approved_by == Some(confirmed.approved_by)
+    };
+    if case.asks.iter().filter(equal).count() < 2 || !tally.judges(Anomaly::RepeatConfirmRefused) {
         return;
     }
-    let refused = again.into_iter().find(|ask| {
+    let refused = case.asks.iter().filter(equal).find(|ask| {
         matches!(ask.ended, Some((_, Outcome::Refused)))
-            && ask.why.as_ref().is_some_and(|why| NEVER_FOR_A_REPEAT.contains(&why.as_str()))
+            && ask.why.as_ref().is_some_and(|why| !ALLOWED_FOR_A_REPEAT.contains(&why.as_str()))
     });
     if let Some(ask) = refused {
-        let sentence = format!(
-            "{} confirmed {} again and was refused, though that confirm had been accepted.",
-            ask.process, case.action
-        );
+        let sentence =
+            format!("{} confirmed {} and was refused, though the same confirm was accepted.", ask.process, case.action);
         let point = ask.ended.map_or(ask.sent, |(point, _)| point);
         let evidence = vec![accepted.evidence(), ask.sent_evidence()];
         tally.found(Anomaly::RepeatConfirmRefused, Some(case), point, sentence, evidence);

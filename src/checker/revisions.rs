@@ -35,7 +35,7 @@ fn judge_growth(case: &Case, ground: &Ground, tally: &mut Tally) {
     }
 }
 
-fn issued(point: Point, revision: u64) -> Evidence {
+pub(super) fn issued(point: Point, revision: u64) -> Evidence {
     note(point, format!("revision {revision} issued"))
 }
 
