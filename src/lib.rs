@@ -18,5 +18,7 @@ pub mod plan;
 pub mod protocol;
 pub mod report;
 pub mod scenario;
+#[expect(clippy::disallowed_methods, reason = "what drives the parties stands outside their world")]
 pub mod swarm;
+#[expect(clippy::disallowed_methods, reason = "parties reach time and tasks through this module")]
 pub mod world;

@@ -32,7 +32,7 @@ pub struct Offered {
 }
 
 /// How the generator did.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Health {
     /// The 99th percentile of lag: of requests and of journeys' starts, whichever is greater.
     pub lag_p99: Option<Duration>,

@@ -1,10 +1,13 @@
 //! The field that the parties of one run stand on: their clock, hosts, incarnations, faults and history.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fmt, io,
     net::{IpAddr, SocketAddr},
-    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, RwLock,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -110,10 +113,12 @@ pub struct Field {
     faults: Faults,
     lane: Lane,
     hosts: RwLock<BTreeMap<String, Arc<Station>>>,
+    outsiders: RwLock<BTreeSet<String>>,
     disks: Mutex<BTreeMap<Party, Disk>>,
     pool: Pool,
     ordinary: Ordinary,
     closed: CancellationToken,
+    faults_struck: AtomicU64,
 }
 
 impl fmt::Debug for Field {
@@ -161,10 +166,12 @@ impl Field {
             faults: options.faults,
             lane: options.lane,
             hosts: RwLock::default(),
+            outsiders: RwLock::default(),
             disks: Mutex::default(),
             pool: Pool::new(authority.as_deref().map(Authority::client_config)),
             ordinary: Ordinary::new(authority),
             closed: CancellationToken::new(),
+            faults_struck: AtomicU64::new(0),
         }))
     }
 
@@ -219,7 +226,16 @@ impl Field {
 
     /// Puts an event into the history.
     pub fn record(&self, event: Event) {
+        if matches!(event, Event::Fault(_)) {
+            self.faults_struck.fetch_add(1, Ordering::Relaxed);
+        }
         self.recorder.record(|| self.now().as_nanos(), event);
+    }
+
+    /// How many faults struck until now.
+    #[must_use]
+    pub fn faults_struck(&self) -> u64 {
+        self.faults_struck.load(Ordering::Relaxed)
     }
 
     /// Ends when the field closes.
@@ -237,6 +253,18 @@ impl Field {
 
     pub(super) fn station(&self, host: &str) -> Option<Arc<Station>> {
         read(&self.hosts).get(host).cloned()
+    }
+
+    /// Says where a host is that belongs to no party of the run: documents are fetched from it over plain HTTP.
+    ///
+    /// For the operator of somebody else's Personal Agent; the caller sees to it that the address is a loopback one.
+    pub fn outsider(&self, host: &str, address: SocketAddr) {
+        self.ordinary.resolve(host, address);
+        write(&self.outsiders).insert(host.to_owned());
+    }
+
+    pub(super) fn is_outsider(&self, host: &str) -> bool {
+        read(&self.outsiders).contains(host)
     }
 
     /// Where the hosts listen, by name.

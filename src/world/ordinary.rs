@@ -65,14 +65,15 @@ impl Ordinary {
         })
     }
 
-    /// Sends one request and reads the answer up to the bound of a document.
-    pub(super) async fn exchange(&self, request: Request<Bytes>) -> Answer {
+    /// Sends one request and reads the answer up to the bound of a document. `outside` is for hosts that belong to no
+    /// party of the run and have no certificate of its authority.
+    pub(super) async fn exchange(&self, request: Request<Bytes>, outside: bool) -> Answer {
         let client = match self.client() {
             Ok(client) => client,
             Err(why) => return Answer::Unsent(why),
         };
         let (mut parts, body) = request.into_parts();
-        if self.authority.is_none() {
+        if self.authority.is_none() || outside {
             parts.uri = plain(parts.uri);
         }
         let Ok(request) = reqwest::Request::try_from(Request::from_parts(parts, body)) else {

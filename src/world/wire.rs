@@ -36,7 +36,12 @@ impl Field {
         let started = field.now();
         let host = request.uri().host().map(str::to_ascii_lowercase).unwrap_or_default();
         let Some(station) = field.station(&host) else {
-            return Reply { answer: Answer::Unsent(Why::NoSuchHost), sent: started };
+            let answer = if field.is_outsider(&host) {
+                field.ordinary().exchange(request, true).await
+            } else {
+                Answer::Unsent(Why::NoSuchHost)
+            };
+            return Reply { answer, sent: started };
         };
         let disturbance = field.disturbance(&station, &about);
         let parcel = Arc::new(Parcel::new(Arc::clone(field), station, host, &about, disturbance, started));
@@ -193,10 +198,14 @@ impl Parcel {
             (None, None) => Cut::None,
         };
         let mut answer = self.exchange(request, 1, cut).await;
-        if let Some((brought, true)) = second
-            && let Ok(other) = brought.await
-        {
-            answer = other;
+        if let Some((brought, second_answers)) = second {
+            if second_answers && let Ok(other) = brought.await {
+                answer = other;
+            }
+            // Whichever copy found nobody there, the other one may have acted.
+            if let Answer::Unsent(why) = answer {
+                answer = Answer::Unknown(why);
+            }
         }
         if let Some(delay) = &faults.delay_answer {
             self.wait(delay.effect).await;
@@ -226,7 +235,7 @@ impl Parcel {
             }
             Some(_) if matches!(self.purpose, Purpose::Discover | Purpose::Keys) => {
                 sent();
-                self.field.ordinary().exchange(request).await
+                self.field.ordinary().exchange(request, false).await
             }
             Some(address) => self.field.pool().exchange(&self.host, address, request, cut, sent).await,
         }

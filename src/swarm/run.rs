@@ -1,0 +1,185 @@
+//! A run from its first journey to its last: load, settling, and the end.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use futures_util::future::join_all;
+use tokio_util::sync::CancellationToken;
+
+use super::{closed::Closed, crew::Crew, open::Open};
+use crate::{
+    agent::{Person, Shared},
+    history::{
+        Event,
+        record::{Phase, PhaseIs},
+    },
+    measure::Meter,
+    plan::{Load, LoadModel, Plan},
+    world::{Field, Moment},
+};
+
+/// How often the meter's intervals are closed.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// What a run is watched and ended by, from outside.
+#[derive(Debug, Clone, Default)]
+pub struct Control {
+    /// Ends the run early when it is cancelled.
+    pub stop: CancellationToken,
+    /// Journeys under way.
+    pub in_flight: Arc<AtomicU64>,
+    /// The phase that the run is in.
+    pub phase: Arc<AtomicU64>,
+}
+
+impl Control {
+    /// Whether load is over and what is open comes to its end.
+    #[must_use]
+    pub fn settling(&self) -> bool {
+        self.phase.load(Ordering::Relaxed) == 1
+    }
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ran {
+    /// Whether it was interrupted.
+    pub interrupted: bool,
+    /// When load began.
+    pub load_began: Moment,
+    /// When load ended.
+    pub load_ended: Moment,
+    /// When settling ended.
+    pub ended: Moment,
+    /// Journeys that were cut off.
+    pub cut_off: u64,
+}
+
+/// The seed gives an operator no key that can be used; its chance is that of guessing one.
+#[derive(Debug, thiserror::Error)]
+#[error("the keys of the Personal Agents cannot be made: {0}; choose another seed")]
+pub struct NoKeys(String);
+
+/// Runs the load of `plan` on a field that its parties stand on, and closes the field.
+///
+/// # Errors
+///
+/// If the keys of the Personal Agents cannot be made.
+pub async fn run(plan: &Arc<Plan>, field: &Arc<Field>, meter: &Meter, control: &Control) -> Result<Ran, NoKeys> {
+    let shared = Shared::new(Arc::clone(plan), field, meter.clone()).map_err(|error| NoKeys(error.to_string()))?;
+    let people = (1..=plan.swarm.users).map(|number| Person::new(&shared, number)).collect();
+    let in_flight = Arc::clone(&control.in_flight);
+    let crew = Crew::new(Arc::clone(field), people, plan.journeys.clone(), meter.clone(), in_flight);
+
+    let load_began = field.now();
+    let warm_up = plan.load.iter().map(|load| load.warm_up).max().unwrap_or_default();
+    meter.steady((load_began + warm_up).as_nanos(), (load_began + plan.load_duration()).as_nanos());
+    enter(field, PhaseIs::Load);
+    tracing::info!("load begins");
+    field.faults().begin(load_began);
+    let background = Background::start(field, meter, plan, load_began);
+    let interrupted = tokio::select! {
+        biased;
+        () = control.stop.cancelled() => true,
+        () = drive(&crew, &plan.load, load_began) => false,
+    };
+    let load_ended = field.now();
+    field.faults().end(load_ended);
+    meter.load_ended(load_ended.as_nanos());
+
+    let interrupted = interrupted || settle(field, &crew, plan.settle, control).await;
+    let cut_off = control.in_flight.load(Ordering::Relaxed);
+    enter(field, if interrupted { PhaseIs::Interrupted } else { PhaseIs::Settled });
+    crew.cut_off().await;
+    field.close().await;
+    background.stop().await;
+    Ok(Ran { interrupted, load_began, load_ended, ended: field.now(), cut_off })
+}
+
+/// Runs every entry of the load side by side.
+async fn drive(crew: &Arc<Crew>, load: &[Load], began: Moment) {
+    join_all(load.iter().enumerate().map(|(entry, load)| async move {
+        let operations = load.operations.unwrap_or(u64::MAX);
+        match &load.model {
+            LoadModel::Closed { stages, think } => {
+                Closed::new(crew, entry, load, stages, think, began).run(operations).await;
+            }
+            LoadModel::Open { arrivals, stages, in_flight, when_full } => {
+                let (arrivals, when_full, in_flight_max) = (*arrivals, *when_full, *in_flight);
+                Open { crew, entry, load, arrivals, stages, in_flight_max, when_full, began }.run(operations).await;
+            }
+        }
+    }))
+    .await;
+}
+
+/// Lets what is open come to its end, within `time`; says whether the run was interrupted meanwhile.
+async fn settle(field: &Arc<Field>, crew: &Crew, time: Duration, control: &Control) -> bool {
+    control.phase.store(1, Ordering::Relaxed);
+    enter(field, PhaseIs::Settling);
+    tokio::select! {
+        biased;
+        () = control.stop.cancelled() => true,
+        () = crew.all_ended() => false,
+        () = field.sleep_until(field.now() + time) => false,
+    }
+}
+
+fn enter(field: &Field, phase: PhaseIs) {
+    field.record(Event::Phase(Phase { is: phase }));
+}
+
+/// What goes on beside the load: closing the meter's intervals, and restarts that the plan sets.
+struct Background {
+    over: CancellationToken,
+    ticker: tokio::task::JoinHandle<()>,
+}
+
+impl Background {
+    fn start(field: &Arc<Field>, meter: &Meter, plan: &Plan, began: Moment) -> Self {
+        let over = CancellationToken::new();
+        let restarts = field.faults().restarts(plan.load_duration());
+        let (restarter, ended) = (Arc::clone(field), over.clone());
+        tokio::spawn(async move {
+            for restart in restarts {
+                tokio::select! {
+                    biased;
+                    () = ended.cancelled() => return,
+                    () = restarter.sleep_until(began + restart.at) => restarter.restart(&restart),
+                }
+            }
+        });
+        let (field, meter, ended) = (Arc::clone(field), meter.clone(), over.clone());
+        let ticker = tokio::spawn(async move {
+            let mut next = field.now() + INTERVAL;
+            loop {
+                let over = tokio::select! {
+                    biased;
+                    () = ended.cancelled() => true,
+                    () = field.sleep_until(next) => false,
+                };
+                if let Err(error) = meter.tick(field.now().as_nanos()) {
+                    tracing::warn!("{error}");
+                }
+                if over {
+                    return;
+                }
+                next = next + INTERVAL;
+            }
+        });
+        Self { over, ticker }
+    }
+
+    /// Ends them, and closes the last interval.
+    async fn stop(self) {
+        self.over.cancel();
+        if self.ticker.await.is_err() {
+            tracing::error!("the task that closes the meter's intervals failed");
+        }
+    }
+}
