@@ -34,6 +34,13 @@ impl ExitStatus {
             Self::Interrupted => 130,
         }
     }
+
+    /// The status of that number.
+    #[must_use]
+    pub fn from_code(code: u8) -> Option<Self> {
+        use ExitStatus::{Held, Inconclusive, Interrupted, Missed, Stopped, Usage, Violated};
+        [Held, Violated, Usage, Missed, Inconclusive, Stopped, Interrupted].into_iter().find(|it| it.code() == code)
+    }
 }
 
 /// What is true of a run that started.

@@ -1,0 +1,187 @@
+//! The arguments, as they stand on the command line.
+
+use std::{net::SocketAddr, path::PathBuf};
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Simulation and load-testing harness for the Personal Agent Protocol.
+///
+/// Simulated Companies and a swarm of Personal Agents run YAML scenarios under faults; a checker proves from the recorded
+/// history whether any confirmed action ran twice, ran on terms nobody approved, or got lost.
+#[derive(Debug, Parser)]
+#[command(version, max_term_width = 100, after_help = EXIT_HELP)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// What is said on stderr beside the results.
+    #[command(flatten)]
+    pub log: LogArgs,
+}
+
+/// The exit statuses, shown at the end of the help.
+const EXIT_HELP: &str = "\
+Exit status:
+  0    everything held
+  1    an invariant was violated
+  2    usage error or invalid input file
+  3    a threshold was missed
+  4    inconclusive: the generator fell behind, a file is incomplete, or a minimum was not reached
+  5    the run could not start or could not go on
+  130  interrupted: what was recorded until then is judged, written and marked partial";
+
+/// What is said on stderr beside the results.
+#[derive(Debug, Args)]
+pub struct LogArgs {
+    /// Say more on stderr: -v warnings, -vv what happens, -vvv everything (RUST_LOG goes before it).
+    #[arg(short, long, action = clap::ArgAction::Count, global = true)]
+    pub verbose: u8,
+    /// How diagnostics are written.
+    #[arg(long, value_enum, default_value_t = LogFormat::Text, global = true)]
+    pub log_format: LogFormat,
+}
+
+/// How diagnostics are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// How results are written to stdout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people, at 80 columns.
+    Text,
+    /// The summary as JSON.
+    Json,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a scenario over sockets in real time, judge it and write its folder.
+    Run(RunArgs),
+    /// Run simulated Companies alone, for somebody else's Personal Agent to talk to; Ctrl-C ends and judges.
+    Serve(ServeArgs),
+    /// Judge a recorded run again, from its files alone.
+    Check(CheckArgs),
+    /// Check scenario, Company and target files; starts nothing.
+    Validate(ValidateArgs),
+    /// Print the JSON Schema of a kind of file, for editors.
+    Schema(SchemaArgs),
+}
+
+/// Arguments of `run`.
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// The scenario file.
+    pub scenario: PathBuf,
+    /// The seed, instead of the scenario's.
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Start at most this many journeys in all, whatever the scenario's load.
+    #[arg(long)]
+    pub operations: Option<u64>,
+    /// The folder that the run's folder is made in.
+    #[arg(long, default_value = "results", value_name = "DIR")]
+    pub out: PathBuf,
+    /// How the summary is written to stdout.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Write no summary and no progress; the exit status says it.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// Arguments of `serve`.
+#[derive(Debug, Args)]
+pub struct ServeArgs {
+    /// Company files, or names of profiles in sim-companies/.
+    #[arg(required = true)]
+    pub companies: Vec<PathBuf>,
+    /// The seed of every choice.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// The port of the first Company; the next ones follow. Without it each takes a free one.
+    #[arg(long)]
+    pub port: Option<u16>,
+    /// Whether the Companies talk TLS, with a CA made for this run.
+    #[arg(long, value_enum, default_value_t = Switch::On)]
+    pub tls: Switch,
+    /// Where the host of a client_id is, instead of DNS: a loopback address, asked over plain HTTP. May be repeated.
+    #[arg(long, value_name = "HOST=ADDRESS:PORT", value_parser = client_at)]
+    pub client: Vec<(String, SocketAddr)>,
+    /// The folder that the run's folder is made in.
+    #[arg(long, default_value = "results", value_name = "DIR")]
+    pub out: PathBuf,
+    /// How the summary is written to stdout.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Write no summary; the exit status says it.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// On or off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Switch {
+    /// Yes.
+    On,
+    /// No.
+    Off,
+}
+
+/// Reads `HOST=ADDRESS:PORT`.
+fn client_at(text: &str) -> Result<(String, SocketAddr), String> {
+    let (host, address) =
+        text.split_once('=').ok_or("expected HOST=ADDRESS:PORT, like agent.example=127.0.0.1:9000")?;
+    let address: SocketAddr = address.parse().map_err(|_| format!("`{address}` is no ADDRESS:PORT"))?;
+    if host.is_empty() {
+        return Err("the host is empty".into());
+    }
+    if !address.ip().is_loopback() {
+        return Err(format!("`{address}` is not a loopback address"));
+    }
+    Ok((host.to_ascii_lowercase(), address))
+}
+
+/// Arguments of `check`.
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// The run's folder.
+    pub run: PathBuf,
+    /// How the summary is written to stdout.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Write no summary; the exit status says it.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// Arguments of `validate`.
+#[derive(Debug, Args)]
+pub struct ValidateArgs {
+    /// Scenario, Company and target files.
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+}
+
+/// Arguments of `schema`.
+#[derive(Debug, Args)]
+pub struct SchemaArgs {
+    /// The kind of file.
+    #[arg(value_enum)]
+    pub kind: SchemaKind,
+}
+
+/// Kinds of file with a JSON Schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SchemaKind {
+    /// A scenario.
+    Scenario,
+    /// A Company profile.
+    Company,
+}

@@ -1,0 +1,69 @@
+//! The progress line on a terminal.
+
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tokio::task::JoinHandle;
+
+use crate::{
+    history::record::Outcome,
+    measure::{Meter, counter},
+    plan::Plan,
+    report::progress::{Progress, line},
+    swarm::Control,
+    world::Field,
+};
+
+/// How often the line is written over.
+const REFRESH: Duration = Duration::from_millis(250);
+
+/// A progress line that is shown until [`Shown::end`].
+pub(super) struct Shown {
+    bar: ProgressBar,
+    task: JoinHandle<()>,
+}
+
+/// Shows how the run gets on.
+pub(super) fn show(plan: &Plan, field: &Arc<Field>, meter: &Meter, control: &Control) -> Shown {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    bar.set_style(ProgressStyle::default_spinner());
+    let (field, meter, control) = (Arc::clone(field), meter.clone(), control.clone());
+    let (planned, shown) = (plan.load_duration(), bar.clone());
+    #[expect(clippy::disallowed_methods, reason = "the terminal is outside the world")]
+    let task = tokio::spawn(async move {
+        let began = field.now();
+        let mut confirms_before = 0;
+        loop {
+            tokio::time::sleep(REFRESH).await;
+            let counts = meter.counts();
+            let confirms = counts.counter(counter::CONFIRMS);
+            let unknown = counts.steps.values().filter_map(|step| step.outcomes.get(&Outcome::Unknown)).sum();
+            shown.set_message(line(&Progress {
+                elapsed: field.now().since(began),
+                planned: Some(planned),
+                settling: control.settling(),
+                in_flight: control.in_flight.load(Ordering::Relaxed),
+                ended: counts.journeys_all(),
+                confirms_per_second: (confirms - confirms_before) as f64 / REFRESH.as_secs_f64(),
+                unknown,
+                faults: field.faults_struck(),
+            }));
+            shown.tick();
+            confirms_before = confirms;
+        }
+    });
+    Shown { bar, task }
+}
+
+impl Shown {
+    /// Takes the line away.
+    pub(super) async fn end(self) {
+        self.task.abort();
+        // It was aborted just now; there is nothing to learn from how it ended.
+        let _ = self.task.await;
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,219 @@
+//! `poppyfield run`: a scenario over sockets, in real time.
+
+use std::{
+    net::{IpAddr, Ipv4Addr},
+    path::Path,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use jiff::Timestamp;
+
+use super::{
+    Console, Failure, Format, RunArgs,
+    folder::{LATENCY_FILE, RunFolder, SCENARIO_FILE},
+    judge, progress, signals,
+};
+use crate::{
+    history::Recorder,
+    history::record::WorldKind,
+    measure::{Meter, Offered, health},
+    plan::{LoadModel, Plan},
+    report::{
+        ExitStatus, HeldTo, Summary, render,
+        summary::{Files, RunIdentity},
+    },
+    scenario::{self, Overrides},
+    swarm::{self, Control, Ground, Ran, Usage},
+    world::{Authority, Lane},
+};
+
+/// The width that summaries are written for.
+pub(super) const WIDTH: usize = 80;
+
+pub(super) fn run(args: &RunArgs, console: &Console) -> Result<ExitStatus, Failure> {
+    let overrides = Overrides { seed: args.seed, anomalies: judge::anomaly_names(), ..Overrides::default() };
+    let mut plan = scenario::load(&args.scenario, &overrides).map_err(Failure::usage)?;
+    if let Some(operations) = args.operations {
+        limit(&mut plan, operations);
+    }
+    let started = now();
+    let folder = RunFolder::make(&args.out, &plan.name, started, plan.seed)?;
+    let plan = Arc::new(plan);
+    let summary = match perform(&plan, &folder, started, console, args.quiet) {
+        Ok(summary) => summary,
+        Err(failure) => {
+            folder.discard();
+            return Err(failure);
+        }
+    };
+    let summary = conclude(summary, &folder, repeat(args, &plan))?;
+    if !args.quiet {
+        console.result(&print(&summary, args.format, console));
+    }
+    Ok(status(&summary))
+}
+
+/// At most so many journeys in all, shared among the entries of the load.
+fn limit(plan: &mut Plan, operations: u64) {
+    let entries = plan.load.len() as u64;
+    for (index, load) in plan.load.iter_mut().enumerate() {
+        let share = operations / entries + u64::from((index as u64) < operations % entries);
+        load.operations = Some(load.operations.map_or(share, |own| own.min(share)));
+    }
+}
+
+/// The wall-clock time now.
+#[expect(clippy::disallowed_methods, reason = "a run begins in the real world")]
+pub(super) fn now() -> Timestamp {
+    Timestamp::now()
+}
+
+/// A wall-clock time as the interval log takes it.
+fn system_time(time: Timestamp) -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_millis(u64::try_from(time.as_millisecond()).unwrap_or(0))
+}
+
+/// The runtime of the real world: one worker a core.
+pub(super) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::environment(format!("cannot start the runtime: {error}")))
+}
+
+/// Where requests travel: loopback sockets.
+pub(super) fn sockets(tls: bool) -> Result<Lane, Failure> {
+    let authority = tls.then(Authority::new).transpose();
+    let authority = authority.map_err(|why| Failure::environment(format!("cannot make a CA for the run: {why}")))?;
+    Ok(Lane::Sockets { bind: IpAddr::V4(Ipv4Addr::LOCALHOST), authority: authority.map(Arc::new) })
+}
+
+/// Runs the plan and judges its files.
+fn perform(
+    plan: &Arc<Plan>,
+    folder: &RunFolder,
+    started: Timestamp,
+    console: &Console,
+    quiet: bool,
+) -> Result<Summary, Failure> {
+    folder.write(SCENARIO_FILE, &scenario::resolved_yaml(plan))?;
+    let recorder = Recorder::to_folder(folder.path())
+        .map_err(|error| Failure::environment(format!("cannot write the history: {error}")))?;
+    let log = Box::new(folder.create(LATENCY_FILE)?);
+    let about = format!("poppyfield {} seed {}", plan.name, plan.seed);
+    let meter = Meter::with_log(log, system_time(started), &about).map_err(Failure::environment)?;
+    let before = Usage::now();
+    let lane = sockets(plan.tls)?;
+    let ran = runtime()?.block_on(async {
+        let ground = Ground { recorder: recorder.clone(), lane, epoch: started, first_port: None };
+        let field = swarm::set_up(plan, ground).await.map_err(Failure::environment)?;
+        let control = Control::default();
+        signals::watch(&control.stop, console)?;
+        let shown = (!quiet && console.shows_progress()).then(|| progress::show(plan, &field, &meter, &control));
+        let failing = watch_writer(&recorder, &control);
+        let ran = swarm::run(plan, &field, &meter, &control).await;
+        failing.abort();
+        if let Some(shown) = shown {
+            shown.end().await;
+        }
+        ran.map_err(Failure::environment)
+    })?;
+    let written = recorder.finish();
+    let failure = recorder.failure().or_else(|| written.err().map(|error| error.to_string()));
+    let identity = identity(plan, started, ran.ended.since(ran.load_began));
+    let usage = Usage::now().zip(before).map(|(after, before)| after.cpu_since(&before));
+    let measured = Measured { plan, meter: &meter, ran: &ran, cpu: usage };
+    let mut summary = summarise(folder.path(), identity, &measured)?;
+    summary.stopped = failure.map(|why| {
+        format!("the history could not be written ({why}); free some space, or choose another disk with --out")
+    });
+    Ok(summary)
+}
+
+/// Ends the run early once its history cannot be written any more: what follows would be lost.
+fn watch_writer(recorder: &Recorder, control: &Control) -> tokio::task::JoinHandle<()> {
+    let (recorder, stop) = (recorder.clone(), control.stop.clone());
+    #[expect(clippy::disallowed_methods, reason = "the disk is outside the world")]
+    tokio::spawn(async move {
+        while recorder.failure().is_none() {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+        stop.cancel();
+    })
+}
+
+/// What a summary is made of, besides the files.
+struct Measured<'a> {
+    plan: &'a Plan,
+    meter: &'a Meter,
+    ran: &'a Ran,
+    cpu: Option<Duration>,
+}
+
+fn summarise(folder: &Path, identity: RunIdentity, measured: &Measured<'_>) -> Result<Summary, Failure> {
+    let Measured { plan, meter, ran, cpu } = measured;
+    let files = judge::judge(folder, &plan.invariants, &plan.expect);
+    let files = files.map_err(|error| Failure::environment(format!("cannot read back what was written: {error}")))?;
+    for fault in &files.faults {
+        meter.fault(&fault.kind, fault.point.as_deref());
+    }
+    let figures = meter.figures(ran.load_ended.as_nanos());
+    let open = plan.load.iter().any(|load| matches!(load.model, LoadModel::Open { .. }));
+    let counts = &figures.counts;
+    let offered = Offered {
+        journeys: open.then_some(counts.arrivals_steady + counts.dropped),
+        cpu: *cpu,
+        wall: ran.ended.since(ran.load_began),
+        cpus: std::thread::available_parallelism().ok().and_then(|cpus| u32::try_from(cpus.get()).ok()),
+    };
+    let health = health(&figures, &offered);
+    let held_to = HeldTo { thresholds: &plan.thresholds, reach: &plan.reach };
+    let mut summary = Summary::of(identity, files.judged, &figures, held_to, &health);
+    summary.partial = ran.interrupted;
+    RunFolder::at(folder).write_anomalies(&files.findings)?;
+    Ok(summary)
+}
+
+fn identity(plan: &Plan, started: Timestamp, duration: Duration) -> RunIdentity {
+    RunIdentity {
+        name: plan.name.clone(),
+        seed: plan.seed,
+        world: WorldKind::Real,
+        started: started.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        duration_ns: u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX),
+        repeat: String::new(),
+        poppyfield: env!("CARGO_PKG_VERSION").to_owned(),
+    }
+}
+
+/// The command that runs the same plan again.
+fn repeat(args: &RunArgs, plan: &Plan) -> String {
+    let operations = args.operations.map(|operations| format!(" --operations {operations}")).unwrap_or_default();
+    format!("poppyfield run {} --seed {}{operations}", args.scenario.display(), plan.seed)
+}
+
+/// Draws the verdict and writes the summary.
+pub(super) fn conclude(mut summary: Summary, folder: &RunFolder, repeat: String) -> Result<Summary, Failure> {
+    summary.run.repeat = repeat;
+    summary.files = Files { folder: Some(folder.path().display().to_string()), names: folder.names() };
+    let summary = summary.concluded();
+    folder.write_summary(&summary)?;
+    Ok(summary)
+}
+
+/// The summary as it goes to stdout.
+pub(super) fn print(summary: &Summary, format: Format, console: &Console) -> String {
+    match format {
+        Format::Text => render(summary, WIDTH, console.style()),
+        Format::Json => {
+            let json = serde_json::to_string_pretty(summary);
+            json.map_or_else(|error| format!("{{\"error\":\"{error}\"}}\n"), |json| json + "\n")
+        }
+    }
+}
+
+/// The exit status that a summary's verdict names.
+pub(super) fn status(summary: &Summary) -> ExitStatus {
+    ExitStatus::from_code(summary.verdict.exit_status).unwrap_or(ExitStatus::Stopped)
+}

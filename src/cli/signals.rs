@@ -1,0 +1,37 @@
+//! Ctrl-C and SIGTERM: the first ends the run early and in order, the second at once.
+
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+use super::{Console, Failure};
+use crate::report::ExitStatus;
+
+/// Cancels `stop` at the first signal; ends the process at the second.
+pub(super) fn watch(stop: &CancellationToken, console: &Console) -> Result<(), Failure> {
+    let cannot = |error: std::io::Error| Failure::environment(format!("cannot watch for signals: {error}"));
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(cannot)?;
+    let mut terminate = signal(SignalKind::terminate()).map_err(cannot)?;
+    let (stop, console) = (stop.clone(), console.clone());
+    #[expect(clippy::disallowed_methods, reason = "signals come from outside the world")]
+    tokio::spawn(async move {
+        let mut signals = 0;
+        loop {
+            let received = tokio::select! {
+                biased;
+                received = interrupt.recv() => received,
+                received = terminate.recv() => received,
+            };
+            if received.is_none() {
+                return;
+            }
+            signals += 1;
+            if signals == 1 {
+                console.note("interrupted: judging and writing what there is (once more to end at once)");
+                stop.cancel();
+            } else {
+                std::process::exit(ExitStatus::Interrupted.code().into());
+            }
+        }
+    });
+    Ok(())
+}
