@@ -6,6 +6,7 @@
 //! Everything runs on one thread, so that times are CPU times but for the bare exchange, where client and server share
 //! the thread as well. The history is on, into a folder of its own. Proofs are made before the clock starts.
 
+#![expect(clippy::disallowed_methods, reason = "a bench measures from outside the world")]
 #![allow(missing_docs)] // criterion's macros write functions without docs
 
 use std::{

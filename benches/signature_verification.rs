@@ -6,6 +6,7 @@
 //! one after the other, so on a machine with other work its two figures may not be compared; the ratio is taken from
 //! short batches of both in turn, and from the fast quarter of them, which other work did not disturb.
 
+#![expect(clippy::disallowed_methods, reason = "a bench measures from outside the world")]
 #![allow(missing_docs)] // criterion's macros write functions without docs
 #![allow(clippy::print_stdout)] // the ratio is for whoever runs the bench
 

@@ -1,0 +1,146 @@
+//! Every defect that can be switched on is caught for its own anomaly, and the same runs without it are not accused.
+
+use std::path::Path;
+
+use poppyfield::{
+    checker::Anomaly,
+    plan::{AgentDefect, CompanyDefect, Plan},
+    scenario::{self, Overrides},
+};
+
+use crate::rehearsal::{Rehearsal, rehearse};
+
+/// The most seeds that a defect gets to show itself in.
+const SEEDS: u64 = 12;
+
+fn shipped(scenario: &str, seed: u64, operations: u64) -> Plan {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios").join(format!("{scenario}.yaml"));
+    let overrides = Overrides { seed: Some(seed), ..Overrides::default() };
+    let mut plan = scenario::load(&path, &overrides).unwrap_or_else(|problems| panic!("{problems}"));
+    for load in &mut plan.load {
+        load.operations = Some(operations);
+    }
+    // So few journeys are over before most windows open.
+    for fault in &mut plan.faults {
+        fault.during = None;
+    }
+    plan
+}
+
+/// A Company's defect, a shipped scenario that exposes it, and the anomaly that it has to raise.
+const COMPANY: &[(CompanyDefect, &str, &str)] = &[
+    (CompanyDefect::PerformAgainOnRetry, "timeout-recovery", "double-effect"),
+    (CompanyDefect::CheckThenAct, "confirm-storm", "double-effect"),
+    (CompanyDefect::BackendRetryFreshKey, "timeout-recovery", "double-effect"),
+    (CompanyDefect::PerformLatestTerms, "revision-race", "effect-off-terms"),
+    (CompanyDefect::FailOnBackendTimeout, "timeout-recovery", "failed-while-unknown"),
+    (CompanyDefect::PerformAfterCancel, "cancel-race", "effect-after-cancel"),
+    (CompanyDefect::ExpiryNotChecked, "expiry-edge", "confirm-accepted-after-expiry"),
+    (CompanyDefect::StaleRevisionAccepted, "revision-race", "stale-revision-accepted"),
+    (CompanyDefect::EditTermsInPlace, "revision-race", "mutated-revision-terms"),
+    (CompanyDefect::ExpiryNotRenewed, "revision-race", "expiry-not-renewed"),
+    (CompanyDefect::SkipRevision, "revision-race", "revision-gap"),
+    (CompanyDefect::PerformOnPropose, "timeout-recovery", "effect-before-confirm"),
+    (CompanyDefect::AcknowledgeBeforePerform, "timeout-recovery", "early-success"),
+    (CompanyDefect::SucceedOnPartial, "partial-failure", "phantom-success"),
+    (CompanyDefect::SwallowPartial, "partial-failure", "partial-effect-untold"),
+    (CompanyDefect::DropInProgressOnRestart, "timeout-recovery", "unresolved-at-quiescence"),
+    (CompanyDefect::ExpireConfirmed, "expiry-edge", "expired-after-confirm"),
+    (CompanyDefect::RewriteConfirmation, "confirm-storm", "confirmation-rewritten"),
+    (CompanyDefect::ReviveFailed, "partial-failure", "final-state-flip"),
+    (CompanyDefect::RefuseRepeatedConfirm, "confirm-storm", "repeat-confirm-refused"),
+    (CompanyDefect::IgnoreExtensionListing, "timeout-recovery", "extension-leak"),
+];
+
+/// An Agent's defect, a shipped scenario that exposes it, and the anomaly that it has to raise.
+const AGENT: &[(AgentDefect, &str, &str)] = &[
+    (AgentDefect::ReproposeOnTimeout, "timeout-recovery", "duplicate-proposal"),
+    (AgentDefect::ReuseApproval, "revision-race", "approval-reuse"),
+    (AgentDefect::ConfirmUnseen, "timeout-recovery", "unapproved-confirm"),
+    (AgentDefect::IgnoreWithdrawal, "cancel-race", "confirm-after-withdrawal"),
+    (AgentDefect::ConfirmOldRevision, "revision-race", "knowingly-stale-confirm"),
+    (AgentDefect::StandingTooWide, "timeout-recovery", "standing-permission-abuse"),
+    (AgentDefect::ShowOtherTerms, "timeout-recovery", "approval-of-other-terms"),
+    (AgentDefect::ReuseProof, "timeout-recovery", "proof-reuse"),
+    (AgentDefect::HotPoll, "timeout-recovery", "busy-poll"),
+];
+
+/// Runs seed after seed until the defect shows.
+fn caught(name: &str, scenario: &str, anomaly: &str, switch_on: impl Fn(&mut Plan)) {
+    let mut seen = Vec::new();
+    for seed in 1..=SEEDS {
+        let mut plan = shipped(scenario, seed, 40);
+        switch_on(&mut plan);
+        let run = rehearse(plan);
+        if run.anomalies().contains(&anomaly) {
+            return;
+        }
+        seen.extend(run.anomalies());
+    }
+    panic!("{name}: no {anomaly} in {SEEDS} seeds of {scenario}, but {seen:?}");
+}
+
+#[test]
+fn every_defect_of_a_company_is_caught_for_its_own_anomaly() {
+    for (defect, scenario, anomaly) in COMPANY {
+        caught(defect.word(), scenario, anomaly, |plan| {
+            for company in &mut plan.companies {
+                company.defects = [*defect].into_iter().collect();
+            }
+            // Half of the operators list no extension, so that a leak has somebody to leak to.
+            if *defect == CompanyDefect::IgnoreExtensionListing {
+                plan.swarm.operators_without_extension = plan.swarm.operators.div_ceil(2);
+            }
+        });
+    }
+}
+
+#[test]
+fn every_defect_of_an_agent_is_caught_for_its_own_anomaly() {
+    for (defect, scenario, anomaly) in AGENT {
+        caught(defect.word(), scenario, anomaly, |plan| plan.swarm.defects = [*defect].into_iter().collect());
+    }
+}
+
+#[test]
+fn every_defect_of_the_catalogues_stands_in_a_table() {
+    for defect in CompanyDefect::ALL {
+        assert!(COMPANY.iter().any(|(listed, ..)| listed == defect), "{defect}");
+    }
+    for defect in AgentDefect::ALL {
+        assert!(AGENT.iter().any(|(listed, ..)| listed == defect), "{defect}");
+    }
+    for anomaly in COMPANY.iter().map(|(.., anomaly)| anomaly).chain(AGENT.iter().map(|(.., anomaly)| anomaly)) {
+        assert!(Anomaly::named(anomaly).is_some(), "{anomaly}");
+    }
+}
+
+const SHIPPED: &[&str] = &[
+    "quickstart",
+    "confirm-storm",
+    "timeout-recovery",
+    "revision-race",
+    "partial-failure",
+    "expiry-edge",
+    "cancel-race",
+    "jacket-exchange",
+];
+
+fn assert_innocent(run: &Rehearsal, scenario: &str, seed: u64) {
+    assert!(run.judgement.findings.is_empty(), "{scenario} with seed {seed}:\n{}", run.explained());
+    assert!(run.judgement.incomplete.is_empty(), "{scenario} with seed {seed}: {:?}", run.judgement.incomplete);
+    assert!(run.judgement.counts.effects > 0, "{scenario} with seed {seed} performed nothing");
+}
+
+#[test]
+fn correct_parties_are_never_accused() {
+    let mut operations = 0;
+    for scenario in SHIPPED {
+        for seed in 100..103 {
+            let run = rehearse(shipped(scenario, seed, 80));
+            assert_innocent(&run, scenario, seed);
+            operations += run.judgement.counts.operations;
+        }
+    }
+    assert!(operations > 1_500, "{operations} operations");
+}

@@ -1,0 +1,226 @@
+//! The program as a user runs it: arguments in, files and exit status out.
+
+use std::{
+    fs,
+    io::{BufRead as _, BufReader},
+    net::TcpListener,
+    path::{Path, PathBuf},
+    process::{Child, Command, Output, Stdio},
+};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A second of load: a few Agents exchange clothes, and some answers get lost.
+const SCENARIO: &str = "\
+scenario: little
+seed: 3
+companies:
+  shop: { profile: clothes, count: 2, DEFECTS backend: { timeout: 500ms, ask_again: 100ms } }
+agents: { operators: 2, users: 10, request_timeout: 400ms, retry: { first: 50ms, longest: 500ms } }
+journeys:
+  exchange:
+    steps:
+      - propose: { at: shop, action: exchange }
+      - ask-user: { approve: 90%, decline: 5%, other_terms: 5%, after: 20ms }
+      - confirm
+      - track
+load:
+  - closed: { agents: 10, think: 50ms, for: LENGTH }
+faults:
+  - { do: lose-answer, on: [confirm], chance: 20% }
+settle: 10s
+";
+
+fn poppyfield() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_poppyfield"));
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).env_remove("RUST_LOG");
+    command
+}
+
+/// A scenario file in a folder of its own, and the folder that runs go to.
+struct Bench {
+    folder: TempDir,
+}
+
+impl Bench {
+    fn new(defects: &str, length: &str) -> Self {
+        let folder = TempDir::new().expect("a temporary folder");
+        let defects = if defects.is_empty() { String::new() } else { format!("defects: [{defects}],") };
+        let text = SCENARIO.replace("DEFECTS", &defects).replace("LENGTH", length);
+        fs::write(folder.path().join("little.yaml"), text).expect("the scenario can be written");
+        Self { folder }
+    }
+
+    fn scenario(&self) -> PathBuf {
+        self.folder.path().join("little.yaml")
+    }
+
+    fn out(&self) -> PathBuf {
+        self.folder.path().join("out")
+    }
+
+    fn run(&self) -> Output {
+        let output = poppyfield().arg("run").arg(self.scenario()).arg("--out").arg(self.out()).output();
+        output.expect("the program runs")
+    }
+
+    /// The folder of the one run.
+    fn results(&self) -> PathBuf {
+        let mut folders: Vec<_> = fs::read_dir(self.out()).expect("results").flatten().collect();
+        assert_eq!(folders.len(), 1);
+        folders.remove(0).path()
+    }
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().unwrap_or(-1)
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn summary(folder: &Path) -> Value {
+    let text = fs::read_to_string(folder.join("summary.json")).expect("summary.json");
+    serde_json::from_str(&text).expect("summary.json is JSON")
+}
+
+fn check(folder: &Path) -> Output {
+    poppyfield().arg("check").arg(folder).output().expect("the program runs")
+}
+
+#[test]
+fn a_run_leaves_its_files_and_they_give_the_same_verdict_again() {
+    let bench = Bench::new("", "1s");
+    let run = bench.run();
+    assert_eq!(code(&run), 0, "{}{}", stdout(&run), stderr(&run));
+    assert!(stdout(&run).starts_with("PASS"), "{}", stdout(&run));
+    let results = bench.results();
+    for file in ["scenario.yaml", "summary.json", "history.jsonl.zst", "ledger.jsonl.zst", "latency.hlog"] {
+        assert!(results.join(file).is_file(), "{file}");
+    }
+    let first = summary(&results);
+    assert_eq!(first["partial"], false);
+    let again = check(&results);
+    assert_eq!(code(&again), 0, "{}{}", stdout(&again), stderr(&again));
+    let json = poppyfield().args(["check", "--format", "json"]).arg(&results).output().expect("the program runs");
+    let second: Value = serde_json::from_slice(&json.stdout).expect("the summary as JSON");
+    for part in ["verdict", "anomalies", "findings", "steps"] {
+        assert_eq!(first[part], second[part], "{part}");
+    }
+}
+
+#[test]
+fn the_resolved_scenario_of_a_run_can_be_run_again() {
+    let bench = Bench::new("", "300ms");
+    assert_eq!(code(&bench.run()), 0);
+    let resolved = bench.results().join("scenario.yaml");
+    let elsewhere = TempDir::new().expect("a temporary folder");
+    let mut again = Command::new(env!("CARGO_BIN_EXE_poppyfield"));
+    // From a folder without profiles: the resolved scenario holds all that it needs.
+    let again = again.current_dir(elsewhere.path()).arg("run").arg(&resolved).output().expect("the program runs");
+    assert_eq!(code(&again), 0, "{}{}", stdout(&again), stderr(&again));
+}
+
+#[test]
+fn one_line_of_yaml_makes_a_bug_that_is_named() {
+    let bench = Bench::new("perform-again-on-retry", "1s");
+    let run = bench.run();
+    assert_eq!(code(&run), 1, "{}{}", stdout(&run), stderr(&run));
+    assert!(stdout(&run).contains("double-effect"), "{}", stdout(&run));
+    let results = bench.results();
+    assert!(results.join("anomalies/0001.json").is_file());
+    assert_eq!(code(&check(&results)), 1);
+}
+
+/// Starts a long run and waits until its load began.
+fn begun(bench: &Bench) -> Child {
+    let mut child = poppyfield()
+        .args(["run", "-vv", "--out"])
+        .arg(bench.out())
+        .arg(bench.scenario())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program runs");
+    let stderr = child.stderr.take().expect("stderr is piped");
+    let mut lines = BufReader::new(stderr).lines();
+    let began = lines.by_ref().map_while(Result::ok).any(|line| line.contains("load begins"));
+    assert!(began, "the run says that load begins");
+    // Whatever else it says must not block it.
+    #[expect(clippy::disallowed_methods, reason = "the program under test is outside the world")]
+    std::thread::spawn(move || lines.for_each(drop));
+    child
+}
+
+#[test]
+fn an_interrupt_leaves_a_complete_folder_marked_partial() {
+    for signal in ["-INT", "-TERM"] {
+        let bench = Bench::new("", "300s");
+        let child = begun(&bench);
+        let killed = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill runs");
+        assert!(killed.success());
+        let output = child.wait_with_output().expect("the run ends");
+        assert_eq!(output.status.code(), Some(130), "{}", stdout(&output));
+        let results = bench.results();
+        assert_eq!(summary(&results)["partial"], true);
+        assert_eq!(code(&check(&results)), 130);
+    }
+}
+
+#[test]
+fn a_mistake_in_a_file_is_shown_with_its_place_and_nothing_starts() {
+    let bench = Bench::new("", "1s");
+    let text = fs::read_to_string(bench.scenario()).expect("the scenario").replace("settle:", "setle:");
+    fs::write(bench.scenario(), text).expect("the scenario can be written");
+    for command in ["run", "validate"] {
+        let mut command_line = poppyfield();
+        command_line.arg(command).arg(bench.scenario());
+        if command == "run" {
+            command_line.arg("--out").arg(bench.out());
+        }
+        let output = command_line.output().expect("the program runs");
+        assert_eq!(code(&output), 2);
+        let said = stderr(&output);
+        assert!(said.contains("little.yaml:17:1") && said.contains("`settle`"), "{said}");
+        assert!(!bench.out().exists());
+    }
+}
+
+#[test]
+fn results_that_cannot_be_written_end_in_exit_5() {
+    let bench = Bench::new("", "1s");
+    let output = poppyfield().arg("run").arg(bench.scenario()).args(["--out", "/proc/nowhere"]).output();
+    let output = output.expect("the program runs");
+    assert_eq!(code(&output), 5);
+    assert!(stderr(&output).contains("--out"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_taken_port_ends_in_exit_5_and_leaves_nothing() {
+    let taken = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let port = taken.local_addr().expect("its address").port().to_string();
+    let out = TempDir::new().expect("a temporary folder");
+    let output = poppyfield()
+        .args(["serve", "clothes", "--port", &port, "--out"])
+        .arg(out.path())
+        .output()
+        .expect("the program runs");
+    assert_eq!(code(&output), 5);
+    assert!(stderr(&output).contains(&port), "{}", stderr(&output));
+    assert_eq!(fs::read_dir(out.path()).expect("the folder").count(), 0);
+}
+
+#[test]
+fn what_is_no_run_is_a_usage_error() {
+    let folder = TempDir::new().expect("a temporary folder");
+    for path in [folder.path().to_owned(), folder.path().join("nothing")] {
+        let output = check(&path);
+        assert_eq!(code(&output), 2, "{}", stderr(&output));
+    }
+}

@@ -1,0 +1,60 @@
+//! No file of a run holds a token, assertion, proof, signature or key.
+
+use std::{fs, path::Path};
+
+use poppyfield::{
+    history::Recorder,
+    measure::Meter,
+    scenario::{self, Overrides},
+    swarm::{self, Control, Ground},
+    world::Lane,
+};
+use tempfile::TempDir;
+
+/// What gives credentials away: the heads of compact JWS, Session Tokens, PEM blocks, private JWK members.
+const MARKS: &[&str] = &["eyJ", "sat_", "PRIVATE KEY", "\"d\":", "DPoP ", "client_assertion"];
+
+/// All that a run writes, decompressed.
+fn texts(folder: &Path) -> Vec<(String, String)> {
+    let mut texts = Vec::new();
+    for entry in fs::read_dir(folder).expect("the folder").flatten() {
+        let path = entry.path();
+        let bytes = fs::read(&path).expect("the file");
+        let plain = if path.extension().is_some_and(|extension| extension == "zst") {
+            zstd::decode_all(bytes.as_slice()).expect("it can be decompressed")
+        } else {
+            bytes
+        };
+        texts.push((path.display().to_string(), String::from_utf8_lossy(&plain).into_owned()));
+    }
+    texts
+}
+
+#[test]
+fn no_file_of_a_run_holds_a_credential() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios/timeout-recovery.yaml");
+    let mut plan = scenario::load(&path, &Overrides::default()).unwrap_or_else(|problems| panic!("{problems}"));
+    for load in &mut plan.load {
+        load.operations = Some(50);
+    }
+    let recorder = Recorder::to_folder(folder.path()).expect("the history can be written");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    runtime.expect("a runtime").block_on(async {
+        let epoch = "2026-01-01T00:00:00Z".parse().expect("a time");
+        let ground = Ground { recorder: recorder.clone(), lane: Lane::Direct, epoch, first_port: None };
+        let field = swarm::set_up(&plan, ground).await.expect("parties can be set up");
+        swarm::run(&plan.into(), &field, &Meter::new(), &Control::default()).await.expect("the Agents have keys");
+    });
+    recorder.finish().expect("the history can be written");
+    let texts = texts(folder.path());
+    assert!(texts.iter().any(|(_, text)| text.contains("\"confirm\"")), "the run confirmed something");
+    for (file, text) in texts {
+        for mark in MARKS {
+            if let Some(at) = text.find(mark) {
+                let from = at.saturating_sub(80);
+                panic!("{file} holds `{mark}`: …{}…", text.get(from..(at + 40).min(text.len())).unwrap_or_default());
+            }
+        }
+    }
+}
