@@ -17,6 +17,7 @@ const DEPTH_MAX: u32 = 64;
 ///
 /// # Errors
 /// What `serde_json` says of a line that holds no such value.
+#[inline]
 pub(super) fn parse<T: DeserializeOwned>(line: &[u8]) -> Result<T, serde_json::Error> {
     // Without these no string can hold anything but itself, so that each one ends at the next quotation mark.
     let is_plain =
@@ -31,6 +32,7 @@ pub(super) fn parse<T: DeserializeOwned>(line: &[u8]) -> Result<T, serde_json::E
 }
 
 /// Reads a line without escapes and control characters.
+#[inline]
 fn whole<T: DeserializeOwned>(text: &str) -> Result<T, NotQuick> {
     let mut quick = Quick { text, at: 0, depth: 0 };
     let value = T::deserialize(&mut quick)?;

@@ -281,6 +281,7 @@ impl<T: Line> Reader<T> {
         ReadError::Line { path: self.path.clone(), line: self.line, field, problem }
     }
 
+    #[inline]
     fn next_record(&mut self) -> Result<Option<T>, ReadError> {
         if !self.next_line()? {
             return Ok(None);
