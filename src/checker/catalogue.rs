@@ -84,15 +84,15 @@ fn needs(entry: &Entry) -> String {
 
 #[cfg(test)]
 mod tests {
-    /// `UPDATE_DOCS=1 cargo test catalogue` writes the page anew.
+    /// `UPDATE_GENERATED=1 cargo test catalogue` writes the page anew.
     #[test]
     fn the_page_is_fresh() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/anomalies.md");
         let page = super::catalogue();
-        if std::env::var_os("UPDATE_DOCS").is_some() {
+        if std::env::var_os("UPDATE_GENERATED").is_some() {
             std::fs::write(path, &page).expect("docs/ is writable");
         }
         let written = std::fs::read_to_string(path).unwrap_or_default();
-        assert!(written == page, "docs/anomalies.md is stale: run `UPDATE_DOCS=1 cargo test catalogue`");
+        assert!(written == page, "docs/anomalies.md is stale: run `UPDATE_GENERATED=1 cargo test catalogue`");
     }
 }

@@ -122,8 +122,8 @@ fn perform(
     let written = recorder.finish();
     let failure = recorder.failure().or_else(|| written.err().map(|error| error.to_string()));
     let identity = identity(plan, started, ran.ended.since(ran.load_began));
-    let usage = Usage::now().zip(before).map(|(after, before)| after.cpu_since(&before));
-    let measured = Measured { plan, meter: &meter, ran: &ran, cpu: usage };
+    let cost = Usage::now().zip(before);
+    let measured = Measured { plan, meter: &meter, ran: &ran, cost };
     let mut summary = summarise(folder.path(), identity, &measured)?;
     summary.stopped = failure.map(|why| {
         format!("the history could not be written ({why}); free some space, or choose another disk with --out")
@@ -148,11 +148,12 @@ struct Measured<'a> {
     plan: &'a Plan,
     meter: &'a Meter,
     ran: &'a Ran,
-    cpu: Option<Duration>,
+    /// What the process had cost after the run and before it.
+    cost: Option<(Usage, Usage)>,
 }
 
 fn summarise(folder: &Path, identity: RunIdentity, measured: &Measured<'_>) -> Result<Summary, Failure> {
-    let Measured { plan, meter, ran, cpu } = measured;
+    let Measured { plan, meter, ran, cost } = measured;
     let files = judge::judge(folder, &plan.invariants, &plan.expect);
     let files = files.map_err(|error| Failure::environment(format!("cannot read back what was written: {error}")))?;
     for fault in &files.faults {
@@ -163,7 +164,8 @@ fn summarise(folder: &Path, identity: RunIdentity, measured: &Measured<'_>) -> R
     let counts = &figures.counts;
     let offered = Offered {
         journeys: open.then_some(counts.arrivals_steady + counts.dropped),
-        cpu: *cpu,
+        cpu: cost.map(|(after, before)| after.cpu_since(&before)),
+        memory_bytes_max: cost.map(|(after, _)| after.memory_bytes_max),
         wall: ran.ended.since(ran.load_began),
         cpus: std::thread::available_parallelism().ok().and_then(|cpus| u32::try_from(cpus.get()).ok()),
     };

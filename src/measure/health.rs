@@ -29,6 +29,8 @@ pub struct Offered {
     pub wall: Duration,
     /// CPUs that the process may use, where it is known.
     pub cpus: Option<u32>,
+    /// The most memory that the process held at once, in bytes, where it is known.
+    pub memory_bytes_max: Option<u64>,
 }
 
 /// How the generator did.
@@ -48,6 +50,8 @@ pub struct Health {
     pub cpu_seconds: Option<f64>,
     /// CPU seconds per second and CPU: 1 is the whole machine.
     pub cpu_share: Option<f64>,
+    /// The most memory held at once, in bytes.
+    pub memory_bytes_max: Option<u64>,
     /// Why the run is inconclusive; empty if the generator kept its schedule.
     pub inconclusive: Vec<Inconclusive>,
 }
@@ -78,6 +82,7 @@ pub fn health(figures: &Figures, offered: &Offered) -> Health {
         dropped: figures.counts.dropped,
         cpu_seconds,
         cpu_share,
+        memory_bytes_max: offered.memory_bytes_max,
         inconclusive: reasons(figures, offered, &requests, cpu_share),
     }
 }
@@ -165,7 +170,13 @@ mod tests {
     }
 
     fn offered(journeys: Option<u64>) -> Offered {
-        Offered { journeys, cpu: Some(Duration::from_secs(5)), wall: Duration::from_secs(10), cpus: Some(2) }
+        Offered {
+            journeys,
+            cpu: Some(Duration::from_secs(5)),
+            wall: Duration::from_secs(10),
+            cpus: Some(2),
+            memory_bytes_max: None,
+        }
     }
 
     #[test]

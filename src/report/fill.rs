@@ -136,6 +136,7 @@ fn health_row(health: &Health) -> HealthRow {
         achieved_per_second: health.achieved_per_second,
         cpu_seconds: health.cpu_seconds,
         cpu_share: health.cpu_share,
+        memory_bytes_max: health.memory_bytes_max,
         inconclusive: health.inconclusive.iter().map(reason).collect(),
     }
 }

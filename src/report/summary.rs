@@ -277,6 +277,9 @@ pub struct HealthRow {
     pub cpu_seconds: Option<f64>,
     /// The share of the machine that this is.
     pub cpu_share: Option<f64>,
+    /// The most memory that the process held at once, in bytes.
+    #[serde(default)]
+    pub memory_bytes_max: Option<u64>,
     /// Why the run is inconclusive, and what to change.
     pub inconclusive: Vec<InconclusiveRow>,
 }

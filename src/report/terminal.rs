@@ -177,6 +177,9 @@ fn generator(page: &mut Page, health: &HealthRow, dropped: u64) {
             duration(std::time::Duration::try_from_secs_f64(seconds).unwrap_or_default())
         ));
     }
+    if let Some(bytes) = health.memory_bytes_max {
+        parts.push(format!("{} MiB of memory at the most", count(bytes.div_ceil(1024 * 1024))));
+    }
     page.entry("Generator", &parts.join("; "));
 }
 

@@ -62,7 +62,7 @@ pub struct About {
 pub struct Reply {
     /// What came back, or why nothing did.
     pub answer: Answer,
-    /// When its first byte left; the time of the call if none did.
+    /// When its first byte left; the time of the call if none did, or if a fault was at work on the way.
     pub sent: Moment,
 }
 

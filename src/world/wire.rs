@@ -123,7 +123,7 @@ struct Parcel {
     purpose: Purpose,
     deadline: Moment,
     disturbance: Disturbance,
-    /// When the first byte left, in nanoseconds; the time of the call until then.
+    /// When it left its sender, in nanoseconds: the first byte, or the time of the call where a fault is at work.
     sent: AtomicU64,
 }
 
@@ -223,8 +223,9 @@ impl Parcel {
             let cut = if copy == 1 { self.disturbance.cut().cloned() } else { None };
             Tag { call: call.clone(), copy, cut }.put(request.headers_mut());
         }
+        // What a fault holds back left its sender all the same: that time is the wire's, not the generator's.
         let sent = || {
-            if copy == 1 {
+            if self.disturbance.is_none() {
                 self.sent.store(self.field.now().as_nanos(), Ordering::Release);
             }
         };

@@ -96,6 +96,7 @@ fn generator(meter: &Meter) -> Health {
         cpu: Some(Duration::from_millis(6_500)),
         wall: Duration::from_secs(10),
         cpus: Some(2),
+        memory_bytes_max: Some(64 * 1024 * 1024),
     };
     health(&meter.figures(10 * SECOND), &offered)
 }
@@ -226,6 +227,7 @@ fn a_run_whose_generator_fell_behind() {
         cpu: Some(Duration::from_secs(19)),
         wall: Duration::from_secs(10),
         cpus: Some(2),
+        memory_bytes_max: Some(64 * 1024 * 1024),
     };
     let figures = meter.figures(10 * SECOND);
     let mut summary = summary(&meter, Judged { anomalies: held(), ..Judged::default() });

@@ -25,10 +25,10 @@ fn a_resolved_scenario_gives_the_same_plan_again() {
     }
 }
 
-/// The schema that lies in the repository. `UPDATE_SCHEMAS=1 cargo test scenario` writes it anew.
+/// The schema that lies in the repository. `UPDATE_GENERATED=1 cargo test scenario` writes it anew.
 fn stored_schema(kind: FileKind) -> serde_json::Value {
     let path = root().join(format!("schemas/{}.schema.json", kind.key()));
-    if std::env::var_os("UPDATE_SCHEMAS").is_some() {
+    if std::env::var_os("UPDATE_GENERATED").is_some() {
         let text = serde_json::to_string_pretty(&schema(kind).unwrap()).unwrap();
         std::fs::write(&path, text + "\n").unwrap();
     }
@@ -39,7 +39,7 @@ fn stored_schema(kind: FileKind) -> serde_json::Value {
 fn schemas_are_fresh_and_accept_every_shipped_file() {
     for (kind, folder) in [(FileKind::Scenario, "scenarios"), (FileKind::Company, "sim-companies")] {
         let stored = stored_schema(kind);
-        assert_eq!(Some(&stored), schema(kind).as_ref(), "UPDATE_SCHEMAS=1 cargo test scenario:: writes it anew");
+        assert_eq!(Some(&stored), schema(kind).as_ref(), "UPDATE_GENERATED=1 cargo test scenario:: writes it anew");
         let validator = jsonschema::draft7::new(&stored).unwrap();
         for path in files(folder) {
             let mut findings = Findings::default();
