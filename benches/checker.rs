@@ -1,16 +1,18 @@
 //! How fast a recorded run is judged: a million events from the files of a run's folder, read, parsed and judged.
 //!
 //! The history is made once: operations of two steps over several Companies, some with a lost answer and a retry, every
-//! observation recorded. Throughput is in events (records of history and ledger) per second of one thread.
+//! observation recorded. Throughput is in events (records of history and ledger) per second of one thread; on a machine
+//! that others use, the events per CPU second are the ones to look at.
 
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::print_stdout, reason = "a bench prints")]
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::path::Path;
+use std::time::Duration;
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
 use poppyfield::checker::{Checker, Judgement, Options};
 use poppyfield::history::record::*;
 use poppyfield::history::{Recorder, open_folder};
@@ -191,13 +193,41 @@ fn read_and_judge(folder: &Path) -> Judgement {
     checker.into_inner().judge()
 }
 
+/// CPU time of this process, user and system, in seconds (Linux; its clock ticks are hundredths there).
+fn cpu_seconds() -> Option<f64> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // The second field is the name in parentheses; `utime` and `stime` are the 14th and 15th.
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
+    let mut ticks = || fields.next()?.parse::<f64>().ok();
+    Some((ticks()? + ticks()?) / 100.0)
+}
+
+/// Prints events per CPU second, the median of some rounds, and the highest memory use until then.
+fn print_cpu(folder: &Path, events: u64) {
+    let seconds = || {
+        let before = cpu_seconds()?;
+        black_box(read_and_judge(folder));
+        Some(cpu_seconds()? - before)
+    };
+    let Some(mut rounds) = (0..5).map(|_| seconds()).collect::<Option<Vec<f64>>>() else { return };
+    rounds.sort_by(f64::total_cmp);
+    let millions = events as f64 / 1e6 / rounds[rounds.len() / 2];
+    println!("checker: {millions:.2} million events per CPU second, read from the files and judged");
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    if let Some(peak) = status.lines().find_map(|line| line.strip_prefix("VmHWM:")) {
+        println!("checker: highest memory use {}", peak.trim());
+    }
+}
+
 fn checker(criterion: &mut Criterion) {
     let folder = tempfile::tempdir().expect("a folder");
     let events = write(folder.path());
     let judgement = read_and_judge(folder.path());
     assert!(judgement.findings.is_empty() && judgement.incomplete.is_empty(), "{:#?}", judgement.findings.first());
+    print_cpu(folder.path(), events);
     let mut group = criterion.benchmark_group("checker");
-    group.sample_size(10).throughput(Throughput::Elements(events));
+    group.warm_up_time(Duration::from_secs(1));
+    group.sample_size(10).sampling_mode(SamplingMode::Flat).throughput(Throughput::Elements(events));
     group.bench_function("read", |bencher| {
         bencher.iter(|| {
             let files = open_folder(folder.path()).expect("opens");

@@ -55,8 +55,6 @@ fn judge_user(case: &Case, ground: &Ground, tally: &mut Tally, ask: &Ask) -> boo
     let earlier = || case.approvals.iter().filter(|approved| !ground.before(ask.sent, approved.point));
     let is_this = |approved: &&Approved| approved.revision.is_none_or(|shown| shown == revision);
     let approved = |approved: &&Approved| approved.is == ApprovalIs::Approved;
-    let mut evidence: Vec<Evidence> = earlier().rev().take(4).map(seen).collect();
-    evidence.push(ask.sent_evidence());
     let process = &ask.process;
     let (anomaly, sentence) = if !earlier().any(|it| approved(&it)) {
         let sentence = format!("{process} confirmed {} in the User's name without any approval.", case.action);
@@ -89,6 +87,8 @@ fn judge_user(case: &Case, ground: &Ground, tally: &mut Tally, ask: &Ask) -> boo
         _ => judged[3],
     };
     if asked_for {
+        let mut evidence: Vec<Evidence> = earlier().rev().take(4).map(seen).collect();
+        evidence.push(ask.sent_evidence());
         tally.found(anomaly, Some(case), ask.sent, sentence, evidence);
     }
     asked_for

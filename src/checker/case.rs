@@ -237,6 +237,14 @@ impl Case {
     }
 }
 
+/// Adds to one of the lists of a case. There are many of them and most stay short, so they grow from one, by doubling.
+pub(crate) fn add<T>(list: &mut Vec<T>, fact: T) {
+    if list.len() == list.capacity() {
+        list.reserve_exact(list.len().max(1));
+    }
+    list.push(fact);
+}
+
 /// A piece of evidence.
 pub(crate) fn note(point: Point, text: impl Into<String>) -> Evidence {
     Evidence { seq: point.seq, at: point.at, text: text.into() }

@@ -69,10 +69,11 @@ fn judge_revision(case: &Case, ground: &Ground, tally: &mut Tally) {
     let (stale, after) = (tally.judges(Anomaly::StaleRevisionAccepted), tally.judges(Anomaly::RevisionAfterConfirm));
     let revision = confirmed(first).unwrap_or_default();
     // Shown to somebody, or said by the Company itself: either way it had replaced the older one by then.
-    let shown = case.looks.iter().map(|look| (look.heard, look.revision, look.evidence()));
-    let issued =
-        case.offers.iter().map(|offer| (offer.point, offer.revision, revisions::issued(offer.point, offer.revision)));
-    let newer = shown.chain(issued).filter(|newer| newer.1 > revision).min_by_key(|newer| newer.0);
+    let shown = case.looks.iter().filter(|look| look.revision > revision);
+    let shown = shown.map(|look| (look.heard, look.revision, look.evidence()));
+    let issued = case.offers.iter().filter(|offer| offer.revision > revision);
+    let issued = issued.map(|offer| (offer.point, offer.revision, revisions::issued(offer.point, offer.revision)));
+    let newer = shown.chain(issued).min_by_key(|newer| newer.0);
     let earliest = case
         .possible_confirms()
         .filter(|ask| ask.revision.is_none_or(|asked| asked == revision))

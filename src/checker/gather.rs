@@ -1,11 +1,12 @@
 //! Takes records one by one and sorts them into one case per action; judges all cases at the end.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
+use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use super::anomaly::Anomaly;
-use super::case::{Approved, Ask, Case, Confirmed, Did, Look, Offered, Point, Standing, Tried};
+use super::case::{Approved, Ask, Case, Confirmed, Did, Look, Offered, Point, Standing, Tried, add};
 use super::finding::{Counts, Judgement};
 use super::ground::Ground;
 use super::intents::Intents;
@@ -15,7 +16,7 @@ use super::time::Wall;
 use super::{approval, conduct, confirmations, effects, expiry, finality, results, revisions};
 use crate::history::record::{
     Approval, ApprovalIs, Call, Event, LedgerEntry, LedgerRecord, Observation, Outcome, PhaseIs, Purpose, Record,
-    Return, Session, View, Wire, WireIs,
+    Return, Session, State, View, Wire, WireIs,
 };
 
 /// The name of the extension that an operator must list to be given operations (Operations 2).
@@ -34,9 +35,10 @@ pub struct Checker {
     options: Options,
     ground: Ground,
     cases: Vec<Case>,
-    index: HashMap<SmolStr, usize>,
-    sessions: HashMap<(SmolStr, SmolStr), SessionFacts>,
-    pending: HashMap<SmolStr, Pending>,
+    index: FxHashMap<SmolStr, usize>,
+    /// By Company, then by ID.
+    sessions: FxHashMap<SmolStr, FxHashMap<SmolStr, SessionFacts>>,
+    pending: FxHashMap<SmolStr, Pending>,
     intents: Intents,
     proofs: Proofs,
     counts: Counts,
@@ -87,7 +89,7 @@ impl Checker {
                     terms: offer.terms.clone(),
                     expires: Wall::parse(&offer.expires_at),
                 };
-                self.case(&offer.action).offers.push(offered);
+                add(&mut self.case(&offer.action).offers, offered);
             }
             Event::Approval(approval) => self.approval(point, approval),
             Event::Wire(wire) => self.wire(point, wire),
@@ -99,7 +101,7 @@ impl Checker {
                     is: attempt.is,
                     learnt: attempt.learnt,
                 };
-                self.case(&attempt.action).tries.push(tried);
+                add(&mut self.case(&attempt.action).tries, tried);
             }
             Event::Phase(phase) => match phase.is {
                 PhaseIs::Settled => self.ground.settled = Some(point),
@@ -130,7 +132,7 @@ impl Checker {
                     undo_of: effect.undo_of.clone(),
                 };
                 self.counts.effects += u64::from(did.undo_of.is_none());
-                self.case(&effect.action).deeds.push(did);
+                add(&mut self.case(&effect.action).deeds, did);
             }
             LedgerEntry::Request(_) => {}
         }
@@ -179,17 +181,17 @@ impl Checker {
     fn session(&mut self, session: &Session) {
         let listed = session.extensions.iter().any(|extension| extension == EXTENSION);
         let facts = SessionFacts { user: session.user.clone(), listed };
-        self.sessions.insert((session.company.clone(), session.id.clone()), facts);
+        self.sessions.entry(session.company.clone()).or_default().insert(session.id.clone(), facts);
     }
 
     /// The Session of a request: its ID is the Company's, which the request or its action names.
     fn session_of(&self, call: &Call) -> Option<&SessionFacts> {
         let company = match (&call.company, &call.action) {
-            (Some(company), _) => company.clone(),
-            (None, Some(action)) => SmolStr::new(action.split('/').next()?),
+            (Some(company), _) => company.as_str(),
+            (None, Some(action)) => action.split('/').next()?,
             (None, None) => return None,
         };
-        self.sessions.get(&(company, call.session.clone()?))
+        self.sessions.get(company)?.get(call.session.as_ref()?)
     }
 
     fn call(&mut self, point: Point, call: &Call) {
@@ -223,7 +225,7 @@ impl Checker {
         let pending = match &call.action {
             Some(action) => {
                 let case = self.case_index(action);
-                self.cases[case].asks.push(ask);
+                add(&mut self.cases[case].asks, ask);
                 Pending::Placed { case, ask: self.cases[case].asks.len() - 1, ended: false }
             }
             None => {
@@ -259,7 +261,7 @@ impl Checker {
                 let Some(view) = view else { return };
                 let case = self.case_index(&view.action);
                 let target = &mut self.cases[case];
-                target.asks.push(*ask);
+                add(&mut target.asks, *ask);
                 target.kind = target.kind.take().or(kind);
                 let ask = target.asks.len() - 1;
                 look(&mut self.cases, &self.ground, (case, ask), case, view);
@@ -295,7 +297,7 @@ impl Checker {
                     revision: approval.revision,
                     terms: approval.terms.clone(),
                 };
-                self.case(action).approvals.push(approved);
+                add(&mut self.case(action).approvals, approved);
             }
             None if matches!(approval.is, ApprovalIs::Standing | ApprovalIs::Withdrawn) => {
                 let bounds = approval.bounds.clone().filter(|_| approval.is == ApprovalIs::Standing);
@@ -347,7 +349,8 @@ fn look(cases: &mut [Case], ground: &Ground, (asked, ask): (usize, usize), shown
             approved_by: confirmation.approved_by,
             at: confirmation.confirmed_at.clone(),
         }),
-        result: view.result.as_deref().map(Box::from),
+        // What a success says is not judged, only that it says something.
+        result: view.result.as_deref().map(|text| if view.state == State::Succeeded { "" } else { text }.into()),
     };
-    cases[shown].looks.push(fact);
+    add(&mut cases[shown].looks, fact);
 }

@@ -1,7 +1,8 @@
 //! What holds for a whole history: its order, clocks, observations, phases, shapes, terms; and how complete it is.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
+use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use super::anomaly::Needs;
@@ -32,8 +33,8 @@ pub(crate) struct Ground {
     pub(crate) run: Option<Run>,
     pub(crate) epoch: Option<i64>,
     pub(crate) observes: BTreeSet<Observation>,
-    pub(crate) shapes: HashMap<SmolStr, BTreeMap<SmolStr, ActionShape>>,
-    pub(crate) terms: HashMap<SmolStr, TermsFacts>,
+    pub(crate) shapes: FxHashMap<SmolStr, BTreeMap<SmolStr, ActionShape>>,
+    pub(crate) terms: FxHashMap<SmolStr, TermsFacts>,
     /// By User, in order.
     pub(crate) standing: BTreeMap<SmolStr, Vec<Standing>>,
     pub(crate) settled: Option<Point>,

@@ -1,7 +1,6 @@
 //! One wish of a User, one open operation: proposals of the same intent, across operations.
 
-use std::collections::HashMap;
-
+use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use super::anomaly::Anomaly;
@@ -15,7 +14,7 @@ use crate::history::record::{Call, State};
 pub(crate) struct Intents {
     proposals: Vec<Proposal>,
     /// The last proposal of each intent at a Company.
-    last: HashMap<(SmolStr, Option<SmolStr>), usize>,
+    last: FxHashMap<(SmolStr, Option<SmolStr>), usize>,
 }
 
 #[derive(Debug)]

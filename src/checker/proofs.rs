@@ -1,8 +1,8 @@
 //! Every request carries a fresh proof: no `jti` twice.
 
-use std::collections::HashMap;
 use std::hash::Hasher;
 
+use rustc_hash::FxHashMap;
 use siphasher::sip128::{Hasher128, SipHasher13};
 use smol_str::SmolStr;
 
@@ -15,7 +15,7 @@ use crate::history::record::Call;
 /// never meet in practice.
 #[derive(Debug, Default)]
 pub(crate) struct Proofs {
-    first: HashMap<u128, Point>,
+    first: FxHashMap<u128, Point>,
     reused: Vec<Reuse>,
 }
 

@@ -14,6 +14,11 @@ pub(crate) fn first_fall<'a, R: Ord>(
     ground: &Ground,
     rank: impl Fn(&Look) -> R,
 ) -> Option<(&'a Look, &'a Look)> {
+    // Nothing falls where all rank the same, as most operations do all along.
+    let first = looks.first().map(|look| rank(look))?;
+    if looks.iter().all(|look| rank(look) == first) {
+        return None;
+    }
     let mut by_sent: Vec<&Look> = looks.to_vec();
     by_sent.sort_by_key(|look| ground.key(look.sent));
     let mut by_left: Vec<&Look> = looks.to_vec();

@@ -23,6 +23,7 @@ macro_rules! lines {
         }
 
         impl<'de> Deserialize<'de> for $record {
+            #[inline]
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 #[derive(Deserialize)]
                 #[serde(field_identifier)]

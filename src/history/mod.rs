@@ -1,6 +1,7 @@
 //! The records of a run: events and ledger entries, their writer and their reader.
 
 mod line;
+mod quick;
 pub mod reader;
 pub mod record;
 mod view;

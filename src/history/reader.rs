@@ -4,17 +4,18 @@
 //! incomplete; a line that is wrong where lines follow it is an error with its number and field.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 
+use super::quick;
 use super::record::{End, Event, FORMAT, LedgerEntry, LedgerRecord, Record};
 use super::writer::{HISTORY_FILE, LEDGER_FILE};
 
 /// The longest line that is read, in bytes; bodies are at most 1 MiB, and escapes can make them six times longer.
-const LINE_BYTES_MAX: u64 = 8 * 1024 * 1024;
+const LINE_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// How a Zstandard frame begins.
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 
@@ -170,13 +171,13 @@ impl Folder {
         mut event: impl FnMut(&Record),
         mut entry: impl FnMut(&LedgerRecord),
     ) -> Result<Extent, ReadError> {
-        for record in &mut self.history {
-            event(&record?);
+        while let Some(record) = self.history.next_record()? {
+            event(&record);
         }
         let mut ledger = None;
         if let Some(mut reader) = self.ledger {
-            for record in &mut reader {
-                entry(&record?);
+            while let Some(record) = reader.next_record()? {
+                entry(&record);
             }
             ledger = Some(reader.completeness());
         }
@@ -239,12 +240,11 @@ impl<T: Line> Reader<T> {
     /// The next line into the buffer, without its line feed; false at the end of what can be read.
     fn next_line(&mut self) -> Result<bool, ReadError> {
         self.buffer.clear();
-        let mut limited = (&mut self.source).take(LINE_BYTES_MAX);
-        match limited.read_until(b'\n', &mut self.buffer) {
-            Ok(0) => Ok(false),
-            Ok(_) => {
+        match self.fill_line() {
+            Ok(()) if self.buffer.is_empty() => Ok(false),
+            Ok(()) => {
                 self.line += 1;
-                if self.buffer.len() as u64 >= LINE_BYTES_MAX {
+                if self.buffer.len() >= LINE_BYTES_MAX {
                     return Err(self.wrong(None, format!("longer than {LINE_BYTES_MAX} bytes")));
                 }
                 Ok(true)
@@ -257,10 +257,31 @@ impl<T: Line> Reader<T> {
         }
     }
 
+    /// Appends to the buffer up to a line feed, the end, or the longest line.
+    fn fill_line(&mut self) -> io::Result<()> {
+        loop {
+            let chunk = match self.source.fill_buf() {
+                Ok(chunk) => chunk,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            let room = LINE_BYTES_MAX - self.buffer.len();
+            let chunk = &chunk[..chunk.len().min(room)];
+            let end = memchr::memchr(b'\n', chunk).map(|at| at + 1);
+            let taken = end.unwrap_or(chunk.len());
+            self.buffer.extend_from_slice(&chunk[..taken]);
+            self.source.consume(taken);
+            if end.is_some() || taken == 0 {
+                return Ok(());
+            }
+        }
+    }
+
     fn wrong(&self, field: Option<String>, problem: String) -> ReadError {
         ReadError::Line { path: self.path.clone(), line: self.line, field, problem }
     }
 
+    #[inline]
     fn next_record(&mut self) -> Result<Option<T>, ReadError> {
         if !self.next_line()? {
             return Ok(None);
@@ -269,7 +290,7 @@ impl<T: Line> Reader<T> {
         if whole {
             self.buffer.pop();
         }
-        let record: T = match serde_json::from_slice(&self.buffer) {
+        let record: T = match quick::parse(&self.buffer) {
             Ok(record) => record,
             Err(_) if !whole => {
                 self.cut = Some(format!("line {} is cut off", self.line));
