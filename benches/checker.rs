@@ -181,7 +181,7 @@ fn write(folder: &Path) -> u64 {
             break;
         }
     }
-    run.record(Event::Phase(Phase { is: PhaseIs::Settled }));
+    run.record(Event::Phase(Phase { is: PhaseIs::Settled, open: 0 }));
     run.recorder.finish().expect("written");
     run.events
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
 
 use super::{discovery::Site, operator::Operator};
 use crate::{
@@ -22,6 +23,8 @@ pub struct Shared {
     pub(super) operators: Vec<Arc<Operator>>,
     /// By the Company's place in the plan. The lock is held while one journey fetches for all.
     pub(super) sites: Vec<Mutex<Known>>,
+    /// The run is over: who waits looks once more.
+    pub(super) last_call: CancellationToken,
 }
 
 /// What the Agents know of a Company.
@@ -46,7 +49,12 @@ impl Shared {
             .map(|number| Operator::new(&plan.swarm, number, draw).map(Arc::new))
             .collect::<Result<_, _>>()?;
         let sites = plan.companies.iter().map(|_| Mutex::default()).collect();
-        Ok(Arc::new(Self { plan, world, meter, operators, sites }))
+        Ok(Arc::new(Self { plan, world, meter, operators, sites, last_call: CancellationToken::new() }))
+    }
+
+    /// The run is over: every Agent that waits asks once more after its operation, and then no more.
+    pub fn last_call(&self) {
+        self.last_call.cancel();
     }
 
     /// Whether the Agents have a defect.

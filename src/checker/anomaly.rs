@@ -164,8 +164,8 @@ catalogue! {
         "An operation that an answer had shown confirmed ended as `expired`.",
         "propose 1..2 proposed r1 exp=8; confirm r1 5..6 in_progress r1 exp=8; read 20..21 expired r1 exp=8";
     UnresolvedAtQuiescence = "unresolved-at-quiescence", Company, Must, ["OC-31", "OC-34"], absent_at_end(&[Calls], true),
-        "Faults are off and the settle time is over, and an operation that was confirmed, or whose confirm stayed unanswered, has no final state though somebody asked.",
-        "propose 1..2 proposed r1; confirm r1 5..6 in_progress r1";
+        "Faults are off and the settle time is over, and an operation that was confirmed, or may have been, is asked for and still shows no final state.",
+        "propose 1..2 proposed r1; confirm r1 5..6 in_progress r1; settled @60; read 61..62 in_progress r1";
     RepeatConfirmRefused = "repeat-confirm-refused", Company, Must, ["OC-25"], seen(&[Calls]),
         "Of two confirms of one revision one was accepted, and the other one was refused instead of being answered with the operation.",
         "propose 1..2 proposed r1; confirm r1 5..6 in_progress r1; confirm r1 7..8 refused:terms_changed; read 20..21 failed r1";

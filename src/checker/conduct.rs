@@ -16,7 +16,7 @@ const TIMER_SLACK: u64 = 1_000_000;
 /// All rules of this family.
 pub(crate) fn judge(case: &Case, ground: &Ground, tally: &mut Tally) {
     judge_stale(case, ground, tally);
-    judge_polls(case, tally);
+    judge_polls(case, ground, tally);
     judge_leak(case, tally);
 }
 
@@ -54,11 +54,13 @@ fn judge_stale(case: &Case, ground: &Ground, tally: &mut Tally) {
 }
 
 /// `busy-poll`: once for an operation, however often it happens.
-fn judge_polls(case: &Case, tally: &mut Tally) {
+fn judge_polls(case: &Case, ground: &Ground, tally: &mut Tally) {
     let mut last: BTreeMap<&str, &Ask> = BTreeMap::new();
     let mut could = false;
     let mut early: Option<(&Ask, &Ask, u64)> = None;
-    for ask in &case.asks {
+    // What is asked after the settle time is the run's last look, whatever the Agent was told before.
+    let in_time = |ask: &&Ask| ground.settled.is_none_or(|settled| ground.before(ask.sent, settled));
+    for ask in case.asks.iter().filter(in_time) {
         let before = last.insert(&ask.process, ask);
         let Some(before) = before.filter(|_| ask.purpose == Purpose::Read) else { continue };
         let (Some((heard, Outcome::View)), Some(wait)) = (before.ended, before.retry_after_ms) else { continue };

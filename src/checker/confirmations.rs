@@ -123,6 +123,12 @@ fn same(a: &Confirmed, b: &Confirmed) -> bool {
     a.revision == b.revision && a.approved_by == b.approved_by && same_time
 }
 
+/// Whether a refusal is about the operation: an error code, and none that is allowed. A bare status (`status-429`) may
+/// come from anything in front of the Company.
+fn is_of_the_operation(why: &str) -> bool {
+    !why.starts_with("status-") && !ALLOWED_FOR_A_REPEAT.contains(&why)
+}
+
 /// `repeat-confirm-refused`: whichever of two equal confirms the Company took first, a revision that it accepts was the
 /// latest until then and is frozen afterwards, so that the other one has to be answered with the operation.
 fn judge_repeats(case: &Case, tally: &mut Tally) {
@@ -137,8 +143,7 @@ fn judge_repeats(case: &Case, tally: &mut Tally) {
         return;
     }
     let refused = case.asks.iter().filter(equal).find(|ask| {
-        matches!(ask.ended, Some((_, Outcome::Refused)))
-            && ask.why.as_ref().is_some_and(|why| !ALLOWED_FOR_A_REPEAT.contains(&why.as_str()))
+        matches!(ask.ended, Some((_, Outcome::Refused))) && ask.why.as_ref().is_some_and(|why| is_of_the_operation(why))
     });
     if let Some(ask) = refused {
         let sentence =

@@ -86,29 +86,35 @@ fn judge_resolved(case: &Case, ground: &Ground, tally: &mut Tally) {
     if shown.is_none() && may_be.is_empty() {
         return;
     }
-    let (unresolved, abandoned) =
-        (tally.judges(Anomaly::UnresolvedAtQuiescence), tally.judges(Anomaly::AbandonedOperation));
+    let asked_afterwards = case.looks.iter().find(|look| !ground.before(look.sent, settled));
+    let judges_resolved = asked_afterwards.is_some() || case.finals().next().is_some();
+    let unresolved = judges_resolved && tally.judges(Anomaly::UnresolvedAtQuiescence);
+    let abandoned = !ground.cut_off && tally.judges(Anomaly::AbandonedOperation);
     if case.finals().next().is_some() {
+        return;
+    }
+    let mut evidence: Vec<_> = may_be.iter().take(3).map(|ask| ask.sent_evidence()).collect();
+    evidence.extend(shown.map(Look::evidence));
+    evidence.push(super::case::note(settled, "the run has settled"));
+    // Only an answer to what was asked after the settle time says that it did not suffice: before, nobody may have looked.
+    if let Some(look) = asked_afterwards {
+        if unresolved {
+            let sentence = format!("{} was confirmed, and still has no final state.", case.action);
+            let sentence = if shown.is_some() { sentence } else { sentence.replacen("was", "may have been", 1) };
+            evidence.push(look.evidence());
+            tally.found(Anomaly::UnresolvedAtQuiescence, Some(case), settled, sentence, evidence);
+        }
         return;
     }
     let last = case.asks.iter().max_by_key(|ask| ask.sent);
     let last_confirm = may_be.iter().max_by_key(|ask| ask.sent);
     let followed_up =
         shown.is_some() || last.map(|ask| ask.sent) != last_confirm.map(|ask| ask.sent) || may_be.len() > 1;
-    let mut evidence: Vec<_> = may_be.iter().take(3).map(|ask| ask.sent_evidence()).collect();
-    evidence.extend(shown.map(Look::evidence));
-    evidence.extend(last.map(Ask::sent_evidence));
-    evidence.push(super::case::note(settled, "the run has settled"));
-    if followed_up {
-        if unresolved {
-            let sentence = format!("{} was confirmed, and still has no final state.", case.action);
-            let sentence = if shown.is_some() { sentence } else { sentence.replacen("was", "may have been", 1) };
-            tally.found(Anomaly::UnresolvedAtQuiescence, Some(case), settled, sentence, evidence);
-        }
-    } else if let Some(confirm) = last_confirm
+    if let Some(confirm) = last_confirm
         && let Some((ended, Outcome::Unknown)) = confirm.ended
         && ground.before(ended, settled)
         && abandoned
+        && !followed_up
     {
         let sentence =
             format!("{} never learnt what became of its confirm of {}, and never asked.", confirm.process, case.action);

@@ -104,7 +104,10 @@ impl Checker {
                 add(&mut self.case(&attempt.action).tries, tried);
             }
             Event::Phase(phase) => match phase.is {
-                PhaseIs::Settled => self.ground.settled = Some(point),
+                PhaseIs::Settled => {
+                    self.ground.settled = Some(point);
+                    self.ground.cut_off = phase.open > 0;
+                }
                 PhaseIs::Interrupted => self.ground.interrupted = true,
                 PhaseIs::Load | PhaseIs::Settling => {}
             },

@@ -38,6 +38,8 @@ pub(crate) struct Ground {
     /// By User, in order.
     pub(crate) standing: BTreeMap<SmolStr, Vec<Standing>>,
     pub(crate) settled: Option<Point>,
+    /// Whether journeys were still under way then, so that nobody can be said to have given up.
+    pub(crate) cut_off: bool,
     pub(crate) interrupted: bool,
     pub(crate) history: Extent,
     pub(crate) ledger: Extent,

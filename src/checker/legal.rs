@@ -425,7 +425,7 @@ impl Play<'_> {
                 self.hear(who, Out { answer, ..out }, true);
             }
         }
-        self.record(Event::Phase(Phase { is: PhaseIs::Settled }));
+        self.record(Event::Phase(Phase { is: PhaseIs::Settled, open: 0 }));
     }
 
     fn close(mut self) -> (Vec<Record>, Vec<LedgerRecord>) {

@@ -137,6 +137,10 @@ impl Script {
                 self.settles = false;
             }
             "unsettled" => self.settles = false,
+            "settled" => {
+                self.settles = false;
+                self.push(words.from, json!({"phase": {"is": "settled"}}));
+            }
             "interrupted" => self.interrupted = true,
             "propose" | "read" | "confirm" | "cancel" => self.call(statement[0], &words),
             "effect" | "undo" => self.effect(statement[0] == "undo", &words),

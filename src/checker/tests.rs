@@ -114,8 +114,14 @@ fn more_ways_to_show_an_anomaly() {
         ("propose 1..2 proposed r1; cancel 3..4 cancelled r1 result=none", "result-missing"),
         ("propose 1..2 proposed r1; confirm r1 5..6 failed r1; read 8..9 in_progress r1", "final-state-flip"),
         ("offer r2 @1; offer r1 @2; observe offers; propose 3..4 proposed r1", "revision-gap"),
-        ("propose 1..2 proposed r1; confirm r1 5..9 unknown; read 10..19 unknown", "unresolved-at-quiescence"),
-        ("propose 1..2 proposed r1; confirm r1 5..9 open; read 10..19 unknown", "unresolved-at-quiescence"),
+        (
+            "propose 1..2 proposed r1; confirm r1 5..9 unknown; read 10..19 unknown; settled @60; read 61..62 in_progress r1",
+            "unresolved-at-quiescence",
+        ),
+        (
+            "propose 1..2 proposed r1; confirm r1 5..9 open; read 10..19 unknown; settled @60; read 61..62 in_progress r1",
+            "unresolved-at-quiescence",
+        ),
         ("propose 1..2 proposed r1 exp=8; confirm r1 5..12 failed r1 exp=8 at=8.001", "confirm-accepted-after-expiry"),
         (
             "propose 1..2 proposed r1 exp=900 coarse=; read 4..5 proposed r1 exp=900 coarse=; read 6..7 proposed r2 exp=900 coarse=",

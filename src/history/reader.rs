@@ -450,7 +450,7 @@ mod tests {
         let header: Record = serde_json::from_str(RUN).expect("parses");
         recorder.record(|| 0, header.event);
         for at in 1..5_000 {
-            recorder.record(|| at * 7919, Event::Phase(Phase { is: PhaseIs::Load }));
+            recorder.record(|| at * 7919, Event::Phase(Phase { is: PhaseIs::Load, open: 0 }));
         }
         recorder.finish().expect("written");
         let mut folder_reader = open_folder(folder.path()).expect("opens");

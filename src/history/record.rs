@@ -554,6 +554,9 @@ pub enum LifecycleIs {
 pub struct Phase {
     /// The phase that begins.
     pub is: PhaseIs,
+    /// Journeys that are still under way, on `settled`: their Agents are asked for one last look, and then cut off.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub open: u64,
 }
 
 /// The phases of a run.
@@ -564,7 +567,7 @@ pub enum PhaseIs {
     Load,
     /// No new journeys, no faults: what is open may come to its end.
     Settling,
-    /// The settle time is over, or nothing was open any more.
+    /// The settle time is over, or nothing was open any more. What was asked afterwards tells what is still unresolved.
     Settled,
     /// The run was interrupted: what is open stays open.
     Interrupted,

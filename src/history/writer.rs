@@ -458,7 +458,7 @@ mod tests {
     use crate::history::record::{Phase, PhaseIs};
 
     fn phase() -> Event {
-        Event::Phase(Phase { is: PhaseIs::Load })
+        Event::Phase(Phase { is: PhaseIs::Load, open: 0 })
     }
 
     fn effect(id: &str) -> LedgerEntry {

@@ -7,6 +7,7 @@ use std::{cmp::Reverse, collections::BinaryHeap, sync::Arc, time::Duration};
 use tokio::sync::mpsc;
 
 use super::{
+    LATE_START_MAX,
     attendance::{agents_at, at_work_from},
     crew::{Crew, Start},
 };
@@ -64,7 +65,8 @@ impl<'a> Closed<'a> {
                 biased;
                 Some((agent, journey)) = endings.recv() => self.wait_from(agent, journey + 1, field.now()),
                 () = field.sleep_until(due) => {
-                    if due >= self.end {
+                    // However far behind it is: load ends when it was to end.
+                    if due >= self.end || field.now() >= self.end + LATE_START_MAX {
                         return;
                     }
                     if let Some(Reverse((due, agent, journey))) = self.waiting.pop() {

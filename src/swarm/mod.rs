@@ -9,6 +9,9 @@ mod run;
 mod set_up;
 mod usage;
 
+/// How long after the end of load a journey may still start that was due before.
+const LATE_START_MAX: std::time::Duration = std::time::Duration::from_secs(1);
+
 pub use attendance::{agents_at, at_work_from};
 pub use due::DueTimes;
 pub use run::{Control, NoKeys, Ran, run};

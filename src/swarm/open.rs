@@ -4,6 +4,7 @@ use std::{collections::VecDeque, sync::Arc};
 
 use tokio::sync::mpsc;
 
+use super::LATE_START_MAX;
 use super::{
     crew::{Crew, Start},
     due::DueTimes,
@@ -48,6 +49,11 @@ impl Open<'_> {
                 }
                 () = field.sleep_until(wake) => {
                     let Some((due, number)) = next.take() else { break };
+                    // However far behind it is: load ends when it was to end.
+                    if field.now() >= end + LATE_START_MAX {
+                        queue.push_back((self.began + due, number));
+                        break;
+                    }
                     let due = self.began + due;
                     if in_flight < self.in_flight_max {
                         in_flight += 1;
@@ -62,7 +68,7 @@ impl Open<'_> {
             }
         }
         // Load is over: what is still queued was due and never started, which the run has to admit.
-        for _ in queue {
+        for _ in 0..queue.len() + schedule.count() {
             self.crew.meter().dropped();
         }
     }

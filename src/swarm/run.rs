@@ -79,7 +79,7 @@ pub async fn run(plan: &Arc<Plan>, field: &Arc<Field>, meter: &Meter, control: &
     let load_began = field.now();
     let warm_up = plan.load.iter().map(|load| load.warm_up).max().unwrap_or_default();
     meter.steady((load_began + warm_up).as_nanos(), (load_began + plan.load_duration()).as_nanos());
-    enter(field, PhaseIs::Load);
+    enter(field, PhaseIs::Load, 0);
     tracing::info!("load begins");
     field.faults().begin(load_began);
     let background = Background::start(field, meter, plan, load_began);
@@ -94,7 +94,11 @@ pub async fn run(plan: &Arc<Plan>, field: &Arc<Field>, meter: &Meter, control: &
 
     let interrupted = interrupted || settle(field, &crew, plan.settle, control).await;
     let cut_off = control.in_flight.load(Ordering::Relaxed);
-    enter(field, if interrupted { PhaseIs::Interrupted } else { PhaseIs::Settled });
+    enter(field, if interrupted { PhaseIs::Interrupted } else { PhaseIs::Settled }, cut_off);
+    if !interrupted && cut_off > 0 {
+        shared.last_call();
+        last_looks(field, &crew, plan.swarm.request_timeout, control).await;
+    }
     crew.cut_off().await;
     field.close().await;
     background.stop().await;
@@ -121,7 +125,7 @@ async fn drive(crew: &Arc<Crew>, load: &[Load], began: Moment) {
 /// Lets what is open come to its end, within `time`; says whether the run was interrupted meanwhile.
 async fn settle(field: &Arc<Field>, crew: &Crew, time: Duration, control: &Control) -> bool {
     control.phase.store(1, Ordering::Relaxed);
-    enter(field, PhaseIs::Settling);
+    enter(field, PhaseIs::Settling, 0);
     tokio::select! {
         biased;
         () = control.stop.cancelled() => true,
@@ -130,8 +134,18 @@ async fn settle(field: &Arc<Field>, crew: &Crew, time: Duration, control: &Contr
     }
 }
 
-fn enter(field: &Field, phase: PhaseIs) {
-    field.record(Event::Phase(Phase { is: phase }));
+/// Gives the Agents that are still at work time for one last look after what they confirmed.
+async fn last_looks(field: &Arc<Field>, crew: &Crew, request_timeout: Duration, control: &Control) {
+    tokio::select! {
+        biased;
+        () = control.stop.cancelled() => {}
+        () = crew.all_ended() => {}
+        () = field.sleep_until(field.now() + request_timeout) => {}
+    }
+}
+
+fn enter(field: &Field, phase: PhaseIs, open: u64) {
+    field.record(Event::Phase(Phase { is: phase, open }));
 }
 
 /// What goes on beside the load: closing the meter's intervals, and restarts that the plan sets.

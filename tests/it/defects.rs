@@ -1,10 +1,11 @@
 //! Every defect that can be switched on is caught for its own anomaly, and the same runs without it are not accused.
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
 use poppyfield::{
     checker::Anomaly,
-    plan::{AgentDefect, CompanyDefect, Plan},
+    history::record::Purpose,
+    plan::{AgentDefect, CompanyDefect, CrashPoint, Fault, FaultKind, Plan},
     scenario::{self, Overrides},
 };
 
@@ -143,4 +144,55 @@ fn correct_parties_are_never_accused() {
         }
     }
     assert!(operations > 1_500, "{operations} operations");
+}
+
+/// What the scenario itself keeps back, or cuts off, is nobody's fault.
+#[test]
+fn nobody_is_accused_of_what_the_harness_does() {
+    let seconds = Duration::from_secs;
+    let fault = |kind: FaultKind, on: &[Purpose], chance: f64| Fault {
+        id: "F1".into(),
+        kind,
+        at: None,
+        on: on.to_vec(),
+        step: None,
+        during: None,
+        chance,
+    };
+    let with = |faults: Vec<Fault>, change: &dyn Fn(&mut Plan)| {
+        let mut plan = shipped("quickstart", 1, 60);
+        plan.faults = faults;
+        change(&mut plan);
+        plan
+    };
+    let refuse = FaultKind::Refuse { status: 429, retry_after: None };
+    let down = FaultKind::Crash { point: CrashPoint::PerformAfterEffect, down_for: seconds(30) };
+    let lost = || fault(FaultKind::LoseAnswer, &[Purpose::Confirm, Purpose::Read], 0.3);
+    let cases = [
+        ("confirms refused in front of the Company", with(vec![fault(refuse, &[Purpose::Confirm], 0.5)], &|_| {})),
+        ("no time to settle", with(vec![lost()], &|plan| plan.settle = Duration::ZERO)),
+        (
+            "a back-off longer than the settle time",
+            with(vec![lost()], &|plan| {
+                (plan.settle, plan.swarm.retry.first, plan.swarm.retry.longest) =
+                    (seconds(3), seconds(30), seconds(60));
+            }),
+        ),
+        (
+            "a Retry-After longer than the settle time",
+            with(vec![], &|plan| {
+                plan.settle = seconds(3);
+                for company in &mut plan.companies {
+                    company.answers.retry_after = seconds(30);
+                    company.answers.answer_within = Duration::ZERO;
+                }
+            }),
+        ),
+        ("a Company that is down until the end", with(vec![fault(down, &[], 0.05)], &|plan| plan.settle = seconds(2))),
+    ];
+    for (name, plan) in cases {
+        let run = rehearse(plan);
+        assert!(run.judgement.findings.is_empty(), "{name}:\n{}", run.explained());
+        assert!(run.judgement.counts.effects > 0, "{name}: nothing was performed");
+    }
 }

@@ -1,7 +1,7 @@
 //! Waiting: between tries, for a step's time, and always so that the User may change her mind meanwhile (Operations 7;
 //! rule OA-14).
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use super::{Approval, Dealing};
 use crate::{
@@ -35,7 +35,16 @@ impl Dealing {
         let until = until.max(self.now());
         loop {
             let stop_at = self.stop_at().filter(|stop_at| *stop_at <= until);
-            self.shared().world.sleep_until(stop_at.unwrap_or(until)).await;
+            let shared = Arc::clone(&self.wish.person.shared);
+            let over = tokio::select! {
+                biased;
+                () = shared.last_call.cancelled() => true,
+                () = shared.world.sleep_until(stop_at.unwrap_or(until)) => false,
+            };
+            if over {
+                self.look_last(process).await;
+                break;
+            }
             if stop_at.is_none() {
                 break;
             }
@@ -45,6 +54,18 @@ impl Dealing {
             }
         }
         process.next_due(until.min(self.now()));
+    }
+
+    /// The run is over: looks once more after what may be confirmed, and returns only if that is final. Nothing new
+    /// is begun any more, so otherwise the Agent waits to be cut off.
+    async fn look_last(&mut self, process: &mut Process) {
+        if self.confirm_left && !self.seen.is_final() {
+            // Whatever the look brought is in the history; the journey ends here either way.
+            let _ = self.look(process).await;
+        }
+        if !self.seen.is_final() {
+            std::future::pending::<()>().await;
+        }
     }
 
     /// When the User says stop next.
