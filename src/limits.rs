@@ -48,7 +48,7 @@ pub const COMPANIES_MAX: u32 = 100;
 pub const OPERATORS_MAX: u32 = 1_000;
 
 /// Users of a run, and Agents or journeys in flight at once.
-pub const USERS_MAX: u32 = 1_000_000;
+pub const USERS_MAX: u32 = 200_000;
 
 /// Confirms that one Agent sends side by side.
 pub const CONFIRM_COPIES_MAX: u32 = 256;

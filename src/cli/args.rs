@@ -83,7 +83,7 @@ pub struct RunArgs {
     #[arg(long)]
     pub seed: Option<u64>,
     /// Start at most this many journeys in all, whatever the scenario's load.
-    #[arg(long)]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     pub operations: Option<u64>,
     /// The folder that the run's folder is made in.
     #[arg(long, default_value = "results", value_name = "DIR")]

@@ -8,7 +8,7 @@ use super::{
     judge, run,
 };
 use crate::{
-    history::record::WorldKind,
+    history::record::{Run, WorldKind},
     measure::Figures,
     measure::Health,
     plan::{Expectation, Invariants},
@@ -34,7 +34,16 @@ pub(super) fn check(args: &CheckArgs, console: &Console) -> Result<ExitStatus, F
             incomplete: files.judged.incomplete,
             ..measured
         },
-        None => Summary::of(unnamed(), files.judged, &Figures::default(), HeldTo::default(), &Health::default()),
+        None => {
+            let mut judged = files.judged;
+            if args.run.join(SCENARIO_FILE).exists() {
+                judged.incomplete.push(format!(
+                    "there is no {SUMMARY_FILE}: thresholds, minimums and the generator cannot be judged again"
+                ));
+            }
+            let identity = identity(files.header.as_ref());
+            Summary::of(identity, judged, &Figures::default(), HeldTo::default(), &Health::default())
+        }
     };
     summary.files = Files { folder: Some(args.run.display().to_string()), names: summary.files.names };
     let summary = summary.concluded();
@@ -71,13 +80,13 @@ fn recorded(run: &Path) -> Result<Option<Summary>, Failure> {
     Ok(Some(summary))
 }
 
-/// A run that says nothing of itself.
-fn unnamed() -> RunIdentity {
+/// What a history says of its run.
+fn identity(header: Option<&Run>) -> RunIdentity {
     RunIdentity {
         name: "a recorded history".to_owned(),
-        seed: 0,
-        world: WorldKind::Real,
-        started: String::new(),
+        seed: header.map_or(0, |run| run.seed),
+        world: header.map_or(WorldKind::Real, |run| run.world),
+        started: header.map(|run| run.epoch.clone()).unwrap_or_default(),
         duration_ns: 0,
         repeat: String::new(),
         poppyfield: env!("CARGO_PKG_VERSION").to_owned(),

@@ -2,7 +2,10 @@
 
 use std::{
     io::{self, IsTerminal as _, Write},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use crate::report::Style;
@@ -12,6 +15,7 @@ use crate::report::Style;
 pub struct Console {
     out: Arc<Mutex<dyn Write + Send>>,
     err: Arc<Mutex<dyn Write + Send>>,
+    lost: Arc<AtomicBool>,
     /// Whether stdout is a terminal that shows colours.
     colours: bool,
     /// Whether stderr is a terminal.
@@ -32,6 +36,7 @@ impl Console {
         Self {
             out: Arc::new(Mutex::new(io::stdout())),
             err: Arc::new(Mutex::new(io::stderr())),
+            lost: Arc::default(),
             colours: !plain && io::stdout().is_terminal(),
             progress: io::stderr().is_terminal(),
         }
@@ -49,22 +54,35 @@ impl Console {
 
     /// Writes a result.
     pub(super) fn result(&self, text: &str) {
-        write(&self.out, text);
+        if let Err(error) = write(&self.out, text) {
+            self.error(&format!("cannot write the results to stdout: {error}"));
+            self.lost.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether a result could not be written.
+    pub(super) fn lost_results(&self) -> bool {
+        self.lost.load(Ordering::Relaxed)
     }
 
     /// Says something beside the results.
     pub(super) fn note(&self, text: &str) {
-        write(&self.err, &format!("{text}\n"));
+        // Where not even this can be said there is nobody to tell.
+        let _ = write(&self.err, &format!("{text}\n"));
     }
 
     /// Says what went wrong.
     pub(super) fn error(&self, text: &str) {
-        write(&self.err, &format!("error: {text}\n"));
+        // As for a note.
+        let _ = write(&self.err, &format!("error: {text}\n"));
     }
 }
 
-fn write(to: &Mutex<dyn Write + Send>, text: &str) {
+/// Writes a text. A reader that went away wants nothing more.
+fn write(to: &Mutex<dyn Write + Send>, text: &str) -> io::Result<()> {
     let mut to = to.lock().unwrap_or_else(PoisonError::into_inner);
-    // A reader that went away wants nothing more.
-    let _ = to.write_all(text.as_bytes()).and_then(|()| to.flush());
+    match to.write_all(text.as_bytes()).and_then(|()| to.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => written,
+    }
 }

@@ -81,10 +81,19 @@ impl RunFolder {
 
     fn write_json(&self, name: &str, value: &impl Serialize) -> Result<(), Failure> {
         let path = self.0.join(name);
-        let mut file = self.create(name)?;
-        let written = serde_json::to_writer_pretty(&mut file, value).map_err(io::Error::from);
-        let written = written.and_then(|()| file.write_all(b"\n")).and_then(|()| file.flush());
-        written.map_err(|error| cannot_write(&path, &error))
+        // Under another name first, so that a file of this name is always whole.
+        let unfinished = self.0.join(format!("{name}.unfinished"));
+        let written = File::create(&unfinished).map(BufWriter::new).and_then(|mut file| {
+            serde_json::to_writer_pretty(&mut file, value)?;
+            file.write_all(b"\n")?;
+            file.flush()?;
+            fs::rename(&unfinished, &path)
+        });
+        written.map_err(|error| {
+            // What cannot be finished is in the way of nobody, but it takes room.
+            let _ = fs::remove_file(&unfinished);
+            cannot_write(&path, &error)
+        })
     }
 
     /// Writes each finding to `anomalies/NNNN.json`, the gravest first, up to the bound.

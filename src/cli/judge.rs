@@ -7,7 +7,7 @@ use crate::{
     history::{
         Event,
         reader::{Completeness, ReadError, open_folder},
-        record::FaultStruck,
+        record::{FaultStruck, Run},
     },
     plan::{Expectation, Invariants},
     report::Judged,
@@ -29,6 +29,8 @@ pub(super) struct FolderJudgement {
     pub(super) findings: Vec<Finding>,
     /// The faults that struck.
     pub(super) faults: Vec<FaultStruck>,
+    /// The history's header, if it has one.
+    pub(super) header: Option<Run>,
 }
 
 /// Reads history and ledger of a run and judges them.
@@ -46,11 +48,14 @@ pub(super) fn judge(
     };
     let mut checker = Checker::new(Options { only });
     let mut faults = Vec::new();
+    let mut header = None;
     for record in &mut files.history {
         let record = record?;
         checker.event(&record);
-        if let Event::Fault(fault) = record.event {
-            faults.push(fault);
+        match record.event {
+            Event::Fault(fault) => faults.push(fault),
+            Event::Run(run) => header = Some(run),
+            _ => {}
         }
     }
     let mut incomplete = Vec::new();
@@ -71,5 +76,5 @@ pub(super) fn judge(
     if !incomplete.is_empty() {
         judged.incomplete = incomplete;
     }
-    Ok(FolderJudgement { judged, findings: judgement.findings, faults })
+    Ok(FolderJudgement { judged, findings: judgement.findings, faults, header })
 }

@@ -39,7 +39,12 @@ pub fn main() -> u8 {
         }
     };
     log::start(&cli.log);
-    execute(cli.command, &Console::standard()).code()
+    let console = Console::standard();
+    match execute(cli.command, &console) {
+        // A pass that nobody could read is none.
+        ExitStatus::Held if console.lost_results() => ExitStatus::Stopped.code(),
+        status => status.code(),
+    }
 }
 
 /// Does what a command says.

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     history::Recorder,
     history::record::WorldKind,
-    measure::{Meter, Offered, health},
+    measure::{Inconclusive, Meter, Offered, counter, health},
     plan::{LoadModel, Plan},
     report::{
         ExitStatus, HeldTo, Summary, render,
@@ -25,7 +25,7 @@ use crate::{
     },
     scenario::{self, Overrides},
     swarm::{self, Control, Ground, Ran, Usage},
-    world::{Authority, Lane},
+    world::{Authority, Field, Lane},
 };
 
 /// The width that summaries are written for.
@@ -105,15 +105,17 @@ fn perform(
     let meter = Meter::with_log(log, system_time(started), &about).map_err(Failure::environment)?;
     let before = Usage::now();
     let lane = sockets(plan.tls)?;
+    let mut trouble = None;
     let ran = runtime()?.block_on(async {
         let ground = Ground { recorder: recorder.clone(), lane, epoch: started, first_port: None };
         let field = swarm::set_up(plan, ground).await.map_err(Failure::environment)?;
         let control = Control::default();
         signals::watch(&control.stop, console)?;
         let shown = (!quiet && console.shows_progress()).then(|| progress::show(plan, &field, &meter, &control));
-        let failing = watch_writer(&recorder, &control);
+        let failing = watch(&recorder, &field, &control);
         let ran = swarm::run(plan, &field, &meter, &control).await;
         failing.abort();
+        trouble = field.trouble();
         if let Some(shown) = shown {
             shown.end().await;
         }
@@ -125,18 +127,20 @@ fn perform(
     let cost = Usage::now().zip(before);
     let measured = Measured { plan, meter: &meter, ran: &ran, cost };
     let mut summary = summarise(folder.path(), identity, &measured)?;
-    summary.stopped = failure.map(|why| {
+    let unwritten = failure.map(|why| {
         format!("the history could not be written ({why}); free some space, or choose another disk with --out")
     });
+    summary.stopped = unwritten.or(trouble);
     Ok(summary)
 }
 
-/// Ends the run early once its history cannot be written any more: what follows would be lost.
-fn watch_writer(recorder: &Recorder, control: &Control) -> tokio::task::JoinHandle<()> {
-    let (recorder, stop) = (recorder.clone(), control.stop.clone());
+/// Ends the run early once its history cannot be written any more, or the system gives no more connections: what follows
+/// would prove nothing.
+fn watch(recorder: &Recorder, field: &Arc<Field>, control: &Control) -> tokio::task::JoinHandle<()> {
+    let (recorder, field, stop) = (recorder.clone(), Arc::clone(field), control.stop.clone());
     #[expect(clippy::disallowed_methods, reason = "the disk is outside the world")]
     tokio::spawn(async move {
-        while recorder.failure().is_none() {
+        while recorder.failure().is_none() && field.trouble().is_none() {
             tokio::time::sleep(Duration::from_millis(200)).await;
         }
         stop.cancel();
@@ -169,7 +173,14 @@ fn summarise(folder: &Path, identity: RunIdentity, measured: &Measured<'_>) -> R
         wall: ran.ended.since(ran.load_began),
         cpus: std::thread::available_parallelism().ok().and_then(|cpus| u32::try_from(cpus.get()).ok()),
     };
-    let health = health(&figures, &offered);
+    let mut health = health(&figures, &offered);
+    let open = counts.counter(counter::LEFT_OPEN);
+    if open > 0 && !ran.interrupted {
+        health.inconclusive.push(Inconclusive {
+            reason: format!("{open} operations that may be confirmed were open when the run ended"),
+            change: "let `settle` last longer than back-off, Retry-After and what the faults hold back".to_owned(),
+        });
+    }
     let held_to = HeldTo { thresholds: &plan.thresholds, reach: &plan.reach };
     let mut summary = Summary::of(identity, files.judged, &figures, held_to, &health);
     summary.partial = ran.interrupted;

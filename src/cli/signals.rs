@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM: the first ends the run early and in order, the second at once.
+//! Ctrl-C, SIGTERM and a closed terminal: the first ends the run early and in order, the second at once.
 
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -11,6 +11,7 @@ pub(super) fn watch(stop: &CancellationToken, console: &Console) -> Result<(), F
     let cannot = |error: std::io::Error| Failure::environment(format!("cannot watch for signals: {error}"));
     let mut interrupt = signal(SignalKind::interrupt()).map_err(cannot)?;
     let mut terminate = signal(SignalKind::terminate()).map_err(cannot)?;
+    let mut hangup = signal(SignalKind::hangup()).map_err(cannot)?;
     let (stop, console) = (stop.clone(), console.clone());
     #[expect(clippy::disallowed_methods, reason = "signals come from outside the world")]
     tokio::spawn(async move {
@@ -20,6 +21,7 @@ pub(super) fn watch(stop: &CancellationToken, console: &Console) -> Result<(), F
                 biased;
                 received = interrupt.recv() => received,
                 received = terminate.recv() => received,
+                received = hangup.recv() => received,
             };
             if received.is_none() {
                 return;

@@ -118,7 +118,7 @@ fn reasons(figures: &Figures, offered: &Offered, requests: &Times, cpu_share: Op
     if let Some(due) = offered.journeys.filter(|due| (achieved as f64) < *due as f64 * ACHIEVED_SHARE_MIN) {
         reasons.push(Inconclusive {
             reason: format!(
-                "{achieved} of {due} journeys due were started, {} of them skipped (at least {:.0} % have to start)",
+                "{achieved} of {due} journeys due were started, {} of them not at all (at least {:.0} % have to start)",
                 figures.counts.dropped,
                 ACHIEVED_SHARE_MIN * 100.0
             ),

@@ -77,7 +77,7 @@ fn load(page: &mut Page, summary: &Summary) {
         text += &format!("; half of them took up to {}", nanoseconds(took.p50_ns));
     }
     if journeys.dropped > 0 {
-        text += &format!("; {} more were due and skipped, since too many were in flight", count(journeys.dropped));
+        text += &format!("; {} more were due and did not start", count(journeys.dropped));
     }
     page.entry("Journeys", &text);
     let operations = &summary.operations;
@@ -168,7 +168,7 @@ fn generator(page: &mut Page, health: &HealthRow, dropped: u64) {
         parts.push(format!("{} journeys started of {} due", rate(achieved), rate(offered)));
     }
     if dropped > 0 {
-        parts.push(format!("{} skipped", count(dropped)));
+        parts.push(format!("{} not started", count(dropped)));
     }
     if let Some(seconds) = health.cpu_seconds {
         let of_all = health.cpu_share.map(|part| format!(" ({} of the machine)", share(part))).unwrap_or_default();

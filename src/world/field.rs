@@ -5,7 +5,7 @@ use std::{
     fmt, io,
     net::{IpAddr, SocketAddr},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, RwLock,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     BACKEND_PREFIX, Disk, Moment, Party, PartyKind, World, fault_struck, incarnation::Incarnation, ordinary::Ordinary,
-    pool::Pool, server, tls::Authority,
+    pool::Pool, server, tls::Authority, trouble,
 };
 use crate::{
     fault::{Faults, PlannedRestart},
@@ -82,7 +82,7 @@ impl fmt::Debug for Host {
 #[derive(Debug, thiserror::Error)]
 pub enum FieldError {
     /// Its socket cannot be opened.
-    #[error("cannot listen at {address} for {party}: {source}")]
+    #[error("cannot listen at {address} for {party}: {source}; choose another port, or none to take a free one")]
     Listen {
         /// The party.
         party: SmolStr,
@@ -119,6 +119,7 @@ pub struct Field {
     ordinary: Ordinary,
     closed: CancellationToken,
     faults_struck: AtomicU64,
+    trouble: Arc<OnceLock<String>>,
 }
 
 impl fmt::Debug for Field {
@@ -158,6 +159,7 @@ impl Field {
             Lane::Direct => None,
             Lane::Sockets { authority, .. } => authority.clone(),
         };
+        let trouble = Arc::new(OnceLock::new());
         Ok(Arc::new(Self {
             seed: options.seed,
             epoch: options.epoch,
@@ -168,10 +170,11 @@ impl Field {
             hosts: RwLock::default(),
             outsiders: RwLock::default(),
             disks: Mutex::default(),
-            pool: Pool::new(authority.as_deref().map(Authority::client_config)),
+            pool: Pool::new(authority.as_deref().map(Authority::client_config), Arc::clone(&trouble)),
             ordinary: Ordinary::new(authority),
             closed: CancellationToken::new(),
             faults_struck: AtomicU64::new(0),
+            trouble,
         }))
     }
 
@@ -230,6 +233,17 @@ impl Field {
             self.faults_struck.fetch_add(1, Ordering::Relaxed);
         }
         self.recorder.record(|| self.now().as_nanos(), event);
+    }
+
+    /// What keeps the machine, and not a party or a fault, from carrying requests; and what to do about it.
+    #[must_use]
+    pub fn trouble(&self) -> Option<String> {
+        self.trouble.get().cloned()
+    }
+
+    /// Notes an error of the system that no party is to blame for.
+    pub(super) fn note_trouble(&self, error: &io::Error) {
+        trouble::note(&self.trouble, error);
     }
 
     /// How many faults struck until now.

@@ -16,6 +16,7 @@ mod tag;
 #[cfg(test)]
 mod tests;
 mod tls;
+mod trouble;
 mod wire;
 
 use std::{future::Future, sync::Arc, time::Duration};

@@ -4,7 +4,7 @@ use std::{
     collections::HashMap,
     future::poll_fn,
     net::SocketAddr,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
     time::Duration,
 };
 
@@ -20,7 +20,7 @@ use rustls::{ClientConfig, pki_types::ServerName};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
-use super::{Answer, Why};
+use super::{Answer, Why, trouble};
 use crate::limits;
 
 type Sender = SendRequest<Full<Bytes>>;
@@ -39,12 +39,13 @@ pub(super) enum Cut {
 /// Open connections by host.
 pub(super) struct Pool {
     tls: Option<TlsConnector>,
+    trouble: Arc<OnceLock<String>>,
     idle: Mutex<HashMap<String, Vec<Sender>>>,
 }
 
 impl Pool {
-    pub(super) fn new(tls: Option<Arc<ClientConfig>>) -> Self {
-        Self { tls: tls.map(TlsConnector::from), idle: Mutex::default() }
+    pub(super) fn new(tls: Option<Arc<ClientConfig>>, trouble: Arc<OnceLock<String>>) -> Self {
+        Self { tls: tls.map(TlsConnector::from), trouble, idle: Mutex::default() }
     }
 
     /// Sends one request to `host` at `address`; calls `sent` when it leaves.
@@ -124,7 +125,10 @@ impl Pool {
     }
 
     async fn connect(&self, host: &str, address: SocketAddr) -> Result<Sender, Why> {
-        let stream = TcpStream::connect(address).await.map_err(|_| Why::Refused)?;
+        let stream = TcpStream::connect(address).await.map_err(|error| {
+            trouble::note(&self.trouble, &error);
+            Why::Refused
+        })?;
         // Without it a request in two packets waits for an acknowledgement; a failure costs speed only.
         let _ = stream.set_nodelay(true);
         match &self.tls {

@@ -47,6 +47,7 @@ pub(super) async fn listen(
                 incarnation.spawn(connection(Arc::clone(&field), router, number, stream, acceptor.clone()));
             }
             Err(error) => {
+                field.note_trouble(&error);
                 // Out of file handles, say: what is open goes on, and accepting starts again shortly.
                 tracing::warn!("cannot accept a connection for {}: {error}", station.host.party.name);
                 tokio::time::sleep(Duration::from_millis(20)).await;

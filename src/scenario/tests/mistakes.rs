@@ -452,7 +452,7 @@ fn window_after_load() {
 #[test]
 fn zero_users() {
     insta::assert_snapshot!(told("users: 10", "users: 0"), @r"
-    scenarios/small.yaml:6:10: `users` is 0; expected 1 to 1000000
+    scenarios/small.yaml:6:10: `users` is 0; expected 1 to 200000
       6 |   users: 0
         |          ^
     ");
