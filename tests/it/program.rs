@@ -224,3 +224,38 @@ fn what_is_no_run_is_a_usage_error() {
         assert_eq!(code(&output), 2, "{}", stderr(&output));
     }
 }
+
+#[test]
+fn a_folder_that_lost_its_summary_proves_less() {
+    let bench = Bench::new("", "300ms");
+    assert_eq!(code(&bench.run()), 0);
+    fs::remove_file(bench.results().join("summary.json")).expect("the summary can be removed");
+    let output = check(&bench.results());
+    assert_eq!(code(&output), 4, "{}", stdout(&output));
+    assert!(stdout(&output).contains("summary.json"), "{}", stdout(&output));
+}
+
+#[test]
+fn a_machine_without_open_files_is_no_broken_rule() {
+    let bench = Bench::new("", "2s");
+    let line = "ulimit -n 28 && exec \"$0\" run \"$1\" --out \"$2\"";
+    let output = Command::new("sh")
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args(["-c", line, env!("CARGO_BIN_EXE_poppyfield")])
+        .args([bench.scenario(), bench.out()])
+        .output()
+        .expect("sh runs");
+    assert_eq!(code(&output), 5, "{}{}", stdout(&output), stderr(&output));
+    let said = stdout(&output) + &stderr(&output);
+    assert!(said.contains("open files"), "{said}");
+}
+
+#[test]
+fn results_that_nobody_can_read_are_no_pass() {
+    let bench = Bench::new("", "300ms");
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("/dev/full is there");
+    let mut command = poppyfield();
+    let command = command.arg("run").arg(bench.scenario()).arg("--out").arg(bench.out()).stdout(full);
+    let output = command.output().expect("the program runs");
+    assert_eq!(code(&output), 5, "{}", stderr(&output));
+}
