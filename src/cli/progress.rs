@@ -44,7 +44,7 @@ pub(super) fn show(plan: &Plan, field: &Arc<Field>, meter: &Meter, control: &Con
             shown.set_message(line(&Progress {
                 elapsed: field.now().since(began),
                 planned: Some(planned),
-                settling: control.settling(),
+                settling: control.settling.load(Ordering::Relaxed),
                 in_flight: control.in_flight.load(Ordering::Relaxed),
                 ended: counts.journeys_all(),
                 confirms_per_second: (confirms - confirms_before) as f64 / REFRESH.as_secs_f64(),

@@ -643,6 +643,7 @@ pub struct BackendRequest {
     pub acted: bool,
     /// Whether the backend answered it.
     pub answered: bool,
-    /// Whether the answer got through to the Company.
+    /// Whether the answer was handed to the wire, which is as far as a backend sees: what a fault then kept back stands in
+    /// the history as a `backend-timeout` and as an attempt that was not answered.
     pub delivered: bool,
 }

@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -33,16 +33,8 @@ pub struct Control {
     pub stop: CancellationToken,
     /// Journeys under way.
     pub in_flight: Arc<AtomicU64>,
-    /// The phase that the run is in.
-    pub phase: Arc<AtomicU64>,
-}
-
-impl Control {
     /// Whether load is over and what is open comes to its end.
-    #[must_use]
-    pub fn settling(&self) -> bool {
-        self.phase.load(Ordering::Relaxed) == 1
-    }
+    pub settling: Arc<AtomicBool>,
 }
 
 /// How a run ended.
@@ -124,7 +116,7 @@ async fn drive(crew: &Arc<Crew>, load: &[Load], began: Moment) {
 
 /// Lets what is open come to its end, within `time`; says whether the run was interrupted meanwhile.
 async fn settle(field: &Arc<Field>, crew: &Crew, time: Duration, control: &Control) -> bool {
-    control.phase.store(1, Ordering::Relaxed);
+    control.settling.store(true, Ordering::Relaxed);
     enter(field, PhaseIs::Settling, 0);
     tokio::select! {
         biased;

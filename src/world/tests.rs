@@ -148,6 +148,18 @@ async fn a_lost_request_does_nothing_and_a_lost_answer_leaves_its_work_done() {
 }
 
 #[tokio::test]
+async fn a_request_on_its_way_arrives_though_its_sender_gave_up() {
+    for lane in lanes() {
+        let field = field(lane, vec![FaultKind::Delay(Distribution::Constant(PATIENCE * 2))]).await;
+        assert_eq!(short(&ask(&field, "clothes-1.example", "").await), "unknown timeout");
+        while counted(&field) != Some(1) {
+            tokio::task::yield_now().await;
+        }
+        field.close().await;
+    }
+}
+
+#[tokio::test]
 async fn a_duplicate_arrives_twice_and_one_answer_comes_back() {
     for lane in lanes() {
         let field = field(lane, vec![FaultKind::Duplicate { after: Distribution::ZERO }]).await;

@@ -145,6 +145,19 @@ fn parties_reach_the_world_only_through_their_handle() {
 }
 
 #[test]
+fn only_the_backend_opens_the_ledger() {
+    let mut opens = BTreeSet::new();
+    for (module, _) in MAY_IMPORT.iter().filter(|(module, _)| *module != "history") {
+        for file in source_files(&crate_folder().join(module)) {
+            if code_of(&file).contains(".recorder().ledger()") {
+                opens.insert(*module);
+            }
+        }
+    }
+    assert_eq!(opens, BTreeSet::from(["backend"]));
+}
+
+#[test]
 fn shapes_and_judges_do_no_input_or_output_and_know_no_clock() {
     for module in ["protocol", "checker"] {
         for file in source_files(&crate_folder().join(module)) {
