@@ -33,6 +33,7 @@ fn plan(fail: f64) -> CompanyPlan {
         without_extension: WithoutExtension::Refuse,
         approval: Approval::User,
         scope: None,
+        signed_in: false,
         price: PriceRange { from_minor: 1, to_minor: 1, currency: "USD".into() },
         summary: None,
         terms: None,

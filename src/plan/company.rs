@@ -111,6 +111,8 @@ pub struct Action {
     pub approval: Approval,
     /// The scope that its token needs.
     pub scope: Option<SmolStr>,
+    /// Whether it needs a Session that is signed in.
+    pub signed_in: bool,
     /// What it costs.
     pub price: PriceRange,
     /// `summary` of a revision, with placeholders; `None` takes a general sentence.

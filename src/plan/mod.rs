@@ -11,6 +11,7 @@ mod judging;
 mod load;
 mod money;
 mod swarm;
+mod target;
 
 pub use company::{
     Action, Answers, Approval, BackendSettings, CompanyPlan, OnPartial, Proposals, Sessions, Step, StoreSettings,
@@ -23,6 +24,10 @@ pub use judging::{Comparison, Expectation, Figure, Invariants, Metric, Reach, Re
 pub use load::{AgentStage, Arrivals, Load, LoadModel, RateStage, WhenFull};
 pub use money::{Money, PriceRange};
 pub use swarm::{AskUser, By, Confirm, Journey, JourneyStep, Retry, SwarmPlan};
+pub use target::{
+    CaFile, ConnectTo, FakeValue, Hook, Hooks, KnownOperator, Performed, Preparation, RequestShape, Settle, SignIn,
+    Target, TargetAction,
+};
 
 use std::time::Duration;
 
@@ -35,8 +40,11 @@ pub struct Plan {
     pub seed: u64,
     /// Whether parties talk TLS, with a CA made for the run.
     pub tls: bool,
-    /// The Companies, `shop` with `count: 3` resolved into three.
+    /// The Companies, `shop` with `count: 3` resolved into three. With a target there is one, which stands for it: its
+    /// name and domain are the target's, its actions and proposals the scenario's.
     pub companies: Vec<CompanyPlan>,
+    /// The Company that is not simulated and takes the place of all others, if there is one.
+    pub target: Option<Target>,
     /// The Personal Agents.
     pub swarm: SwarmPlan,
     /// What a User may set out to do; drawn by weight.

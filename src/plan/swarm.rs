@@ -50,6 +50,8 @@ pub struct Journey {
     pub name: SmolStr,
     /// How often it is drawn, relative to the others.
     pub weight: u32,
+    /// The most of its kind at once; a start beyond that waits for one to end. `None`: no guard.
+    pub in_flight: Option<u32>,
     /// Its steps, in order.
     pub steps: Vec<JourneyStep>,
 }

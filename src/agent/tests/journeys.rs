@@ -298,7 +298,7 @@ async fn the_first_request_counts_from_when_the_journey_was_due() {
     let person = Person::new(&run.shared, 1);
     run.journey_of(&person, &ordinary(), 1).await;
     let before = run.calls(Purpose::Propose).len();
-    let journey = Journey { name: "late".into(), weight: 1, steps: ordinary().to_vec() };
+    let journey = Journey { name: "late".into(), weight: 1, in_flight: None, steps: ordinary().to_vec() };
     let due = run.at() - Duration::from_millis(250);
     run_journey(&person, &journey, JourneyRun { intent: "late".into(), number: 9, due }).await;
     let (call, _) = run.calls(Purpose::Propose).remove(before);
@@ -312,7 +312,7 @@ async fn the_first_request_counts_from_when_the_journey_was_due() {
 async fn a_journey_is_small() {
     let run = run().await;
     let person = Person::new(&run.shared, 1);
-    let journey = Journey { name: "test".into(), weight: 1, steps: ordinary().to_vec() };
+    let journey = Journey { name: "test".into(), weight: 1, in_flight: None, steps: ordinary().to_vec() };
     let journey_run = JourneyRun { intent: "i".into(), number: 1, due: run.at() };
     let size = std::mem::size_of_val(&run_journey(&person, &journey, journey_run));
     assert!(size < 16 * 1024, "{size} bytes");

@@ -89,6 +89,7 @@ fn swarm() -> SwarmPlan {
 
 async fn run_with(fake: Fake, swarm: SwarmPlan) -> Run {
     let plan = Arc::new(Plan {
+        target: None,
         name: "test".into(),
         seed: 7,
         tls: false,
@@ -141,7 +142,7 @@ impl Run {
     }
 
     async fn journey_of(&self, person: &Arc<Person>, steps: &[JourneyStep], number: u64) -> JourneyEnd {
-        let journey = Journey { name: "test".into(), weight: 1, steps: steps.to_vec() };
+        let journey = Journey { name: "test".into(), weight: 1, in_flight: None, steps: steps.to_vec() };
         let intent = format!("i{}-{number}", person.number()).into();
         let run = JourneyRun { intent, number, due: self.field.now() };
         let world = self.field.world(Party::new(PartyKind::Agent, "test"));

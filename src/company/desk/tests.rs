@@ -37,6 +37,7 @@ fn action(approval: Approval) -> Action {
         without_extension: WithoutExtension::Refuse,
         approval,
         scope: Some("orders:write".into()),
+        signed_in: false,
         price: PriceRange { from_minor: 1, to_minor: 1, currency: "USD".into() },
         summary: None,
         terms: None,

@@ -53,6 +53,7 @@ pub(super) fn plan() -> CompanyPlan {
         without_extension: WithoutExtension::Refuse,
         approval: Approval::User,
         scope: Some("orders:write".into()),
+        signed_in: false,
         price: PriceRange { from_minor: 500, to_minor: 12_000, currency: "USD".into() },
         summary: None,
         terms: None,

@@ -59,6 +59,7 @@ fn action(name: &At<String>, settings: &ActionSettings, findings: &mut Findings)
             Some(Approvals::User) | None => Approval::User,
         },
         scope: settings.scope.as_ref().map(|scope| checked_scope(scope, findings)),
+        signed_in: false,
         price: settings.price.as_ref().map_or_else(free, |price| price.0.clone()),
         summary: settings.summary.as_ref().map(|text| text.value.clone()),
         terms: settings.terms.as_ref().map(|terms| terms.value.clone()),

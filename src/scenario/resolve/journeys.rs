@@ -36,7 +36,7 @@ pub(super) fn resolve(
             }
             let mut walk = Walk { companies, target: None, proposed: false, asked: false, left: false, findings };
             let steps = walk.steps(&settings.steps);
-            Journey { name: name.value.as_str().into(), weight: weight(settings), steps }
+            Journey { name: name.value.as_str().into(), weight: weight(settings), in_flight: None, steps }
         })
         .collect()
 }

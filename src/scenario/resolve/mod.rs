@@ -52,6 +52,7 @@ pub(super) fn resolve(
         seed: overrides.seed.or(file.seed).unwrap_or(1),
         tls: overrides.tls.unwrap_or(file.tls == Some(Switch::On)),
         companies,
+        target: None,
         swarm,
         journeys,
         load,
