@@ -31,6 +31,8 @@ pub(super) enum Reading<'a> {
     Document,
     /// A Session Token.
     Token,
+    /// Any JSON, for values to be taken from it.
+    Values(Expected<'a>),
     /// An operation, or word that the action is done at once.
     Operation(Expected<'a>),
 }
@@ -96,6 +98,11 @@ impl Ended {
         }
     }
 
+    /// One that was never sent, since it cannot be made.
+    pub(super) fn refused(why: &'static str) -> Self {
+        Self { why: Some(SmolStr::new_static(why)), ..Self::new(Outcome::Refused, None) }
+    }
+
     /// The operation that it brought, also with a refusal.
     pub(super) fn seen(&self) -> Option<&Seen> {
         if let Content::Operation(seen) = &self.content { Some(seen) } else { None }
@@ -153,6 +160,7 @@ fn success(response: Response<Bytes>, reading: &Reading<'_>) -> Ended {
     let read = match reading {
         Reading::Document => (status == StatusCode::OK).then(|| Content::Document(response.into_body())),
         Reading::Token => token(response.body()).map(|token| Content::Token(Box::new(token))),
+        Reading::Values(_) => Some(Content::Document(response.into_body())),
         Reading::Operation(expected) => operation(response.body(), expected),
     };
     match read {
@@ -213,7 +221,7 @@ fn failure(response: &Response<Bytes>, reading: &Reading<'_>, now: Moment) -> En
     }
     let definite = match reading {
         Reading::Document | Reading::Token => status.is_client_error(),
-        Reading::Operation(expected) => is_definite(status, code, expected, now),
+        Reading::Values(expected) | Reading::Operation(expected) => is_definite(status, code, expected, now),
     };
     if !definite {
         ended.outcome = Outcome::Unknown;

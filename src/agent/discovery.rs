@@ -106,7 +106,9 @@ impl Fetcher<'_> {
             json::parse_document(&body).map_err(|error| unusable("D7", &error))?;
         check_authorization_server(&server, &auth.issuer, &poppy.organization.domain, swarm.session_mode)?;
         let mut paths = Paths::default();
-        for api in poppy.apis.iter().filter(|api| api.type_ == "openapi") {
+        // A target file says by itself how actions are proposed.
+        let described = self.shared.plan.target.is_none();
+        for api in poppy.apis.iter().filter(|api| described && api.type_ == "openapi") {
             let (host, body) = self.document(https(&api.url)?.to_owned()).await?;
             let description = json::parse_document(&body).map_err(|error| unusable("openapi", &error))?;
             paths.add(&description, &format!("https://{host}"), api.resource.as_deref());

@@ -5,11 +5,13 @@
 
 mod answer;
 mod back_off;
+mod count;
 mod course;
 mod dealing;
 mod discovery;
 mod end;
 mod errand;
+mod hooks;
 mod openapi;
 mod operation;
 pub mod operator;
@@ -18,13 +20,16 @@ mod process;
 mod session;
 mod shared;
 mod standing;
-
+mod target;
 mod user;
 mod view;
 mod wish;
+mod words;
 
+pub use count::{Counts, Totals, each_operation, totals};
 pub use course::{JourneyRun, run_journey};
 pub use end::JourneyEnd;
+pub use hooks::HookTally;
 pub use person::Person;
 pub use shared::Shared;
 

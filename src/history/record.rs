@@ -211,6 +211,8 @@ pub enum Purpose {
     Token,
     /// The revocation endpoint.
     Revoke,
+    /// A request before a proposal, whose answer gives values for it.
+    Prepare,
     /// A request that would perform the action, answered by an operation.
     Propose,
     /// A request for other terms of an open operation, at the change endpoint.

@@ -53,6 +53,7 @@ pub(super) fn resolve(
         tls: overrides.tls.unwrap_or(file.tls == Some(Switch::On)),
         companies,
         target: None,
+        aimed: None,
         swarm,
         journeys,
         load,
