@@ -1,5 +1,7 @@
-//! The values of files that have a form of their own: durations, rates, shares, money, windows, distributions, words.
+//! The values of files that have a form of their own: durations, rates, shares, money, windows, distributions,
+//! addresses, words.
 
+mod address;
 mod at;
 mod duration;
 mod named;
@@ -7,6 +9,7 @@ mod numbers;
 mod spread;
 mod word;
 
+pub(super) use address::{AddressText, ConnectText};
 pub(super) use at::At;
 pub(super) use duration::{Time, WindowText, parse_duration, written_duration};
 pub(super) use named::Named;
