@@ -90,6 +90,7 @@ fn swarm() -> SwarmPlan {
 async fn run_with(fake: Fake, swarm: SwarmPlan) -> Run {
     let plan = Arc::new(Plan {
         target: None,
+        aimed: None,
         name: "test".into(),
         seed: 7,
         tls: false,
