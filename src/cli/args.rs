@@ -184,4 +184,6 @@ pub enum SchemaKind {
     Scenario,
     /// A Company profile.
     Company,
+    /// A Company that is not simulated.
+    Target,
 }

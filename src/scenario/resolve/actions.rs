@@ -78,7 +78,7 @@ fn free() -> PriceRange {
 }
 
 /// A scope as RFC 6749 section 3.3 has it.
-fn checked_scope(scope: &At<String>, findings: &mut Findings) -> SmolStr {
+pub(super) fn checked_scope(scope: &At<String>, findings: &mut Findings) -> SmolStr {
     let token = |byte: u8| byte == 0x21 || (0x23..=0x5b).contains(&byte) || (0x5d..=0x7e).contains(&byte);
     if scope.value.is_empty() || !scope.value.bytes().all(token) {
         let message = format!("{} is no scope; expected one word like `orders:write`", shown(&scope.value));
