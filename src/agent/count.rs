@@ -30,15 +30,6 @@ impl Totals {
     }
 }
 
-/// What a target said of the operations of a run.
-#[derive(Debug, Default)]
-pub struct Counts {
-    /// How often each operation was performed, by action ID.
-    pub times: Vec<(SmolStr, u64)>,
-    /// Operations that it gave no count of.
-    pub uncounted: u64,
-}
-
 /// The target's count in all; `None` if it does not offer one, or gives none.
 pub async fn totals(shared: &Shared) -> Option<Totals> {
     let Some(Performed::Totals { hook, performed, operations }) = shared.staff.performed() else { return None };
@@ -46,13 +37,11 @@ pub async fn totals(shared: &Shared) -> Option<Totals> {
     Some(Totals { performed: number_at(&answer, performed)?, operations: number_at(&answer, operations)? })
 }
 
-/// The target's count of every operation that an Agent was shown, a few at a time. Once some in a row get no answer, the
-/// rest is not asked for.
-pub async fn each_operation(shared: &Shared) -> Counts {
-    let mut counts = Counts::default();
-    let Some(Performed::EachOperation { hook, count }) = shared.staff.performed() else { return counts };
+/// Asks for the target's count of every operation that an Agent was shown, a few at a time, and gives each to `note` as it
+/// comes. Once some in a row get no answer, the rest is not asked for.
+pub async fn each_operation(shared: &Shared, mut note: impl FnMut(SmolStr, u64)) {
+    let Some(Performed::EachOperation { hook, count }) = shared.staff.performed() else { return };
     let shown = shared.staff.shown();
-    let all = shown.len() as u64;
     let mut answers = stream::iter(shown)
         .map(|(action, id)| async move {
             let words = Words::of_operation(&shared.world, &action, &id);
@@ -66,7 +55,7 @@ pub async fn each_operation(shared: &Shared) -> Counts {
     let mut in_a_row = 0;
     while let Some((action, times)) = answers.next().await {
         match times {
-            Ok(times) => counts.times.push((action.to_smolstr(), times)),
+            Ok(times) => note(action.to_smolstr(), times),
             Err(NoHook::Refused) => {}
             Err(NoHook::Failed) => {
                 in_a_row += 1;
@@ -78,6 +67,4 @@ pub async fn each_operation(shared: &Shared) -> Counts {
         }
         in_a_row = 0;
     }
-    counts.uncounted = all - counts.times.len() as u64;
-    counts
 }

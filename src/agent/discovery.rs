@@ -69,7 +69,8 @@ pub(super) async fn site(shared: &Shared, process: &mut Process, company: usize)
     if let Some(site) = &known.site {
         return site.clone().map_err(Unknown::Unusable);
     }
-    let mut fetcher = Fetcher { shared, process, company: plan, fetches: known.fetches };
+    let (tries, fetches) = (FETCH_TRIES_MAX, known.fetches);
+    let mut fetcher = Fetcher { shared, process, company: plan, fetches, tries, trouble: None };
     let fetched = fetcher.site().await;
     known.fetches = fetcher.fetches;
     match fetched {
@@ -87,11 +88,30 @@ pub(super) async fn site(shared: &Shared, process: &mut Process, company: usize)
     }
 }
 
+/// The documents of the Company with that place in the plan, each fetched once; `trouble` is then what could not be had,
+/// and why.
+pub(super) async fn look_once(
+    shared: &Shared,
+    process: &mut Process,
+    company: usize,
+    trouble: &mut Option<(String, SmolStr)>,
+) -> Result<Site, Unknown> {
+    let company = shared.plan.companies.get(company).ok_or(Unknown::NotNow)?;
+    let mut fetcher = Fetcher { shared, process, company, fetches: 0, tries: 1, trouble: None };
+    let site = fetcher.site().await;
+    *trouble = fetcher.trouble;
+    site
+}
+
 struct Fetcher<'a> {
     shared: &'a Shared,
     process: &'a mut Process,
     company: &'a CompanyPlan,
     fetches: u64,
+    /// How often a document is tried for.
+    tries: u32,
+    /// The document that could not be had, and why.
+    trouble: Option<(String, SmolStr)>,
 }
 
 impl Fetcher<'_> {
@@ -159,7 +179,8 @@ impl Fetcher<'_> {
                 Content::Nothing | Content::Token(_) | Content::Operation(_) => {}
             }
             failures += 1;
-            if failures >= FETCH_TRIES_MAX {
+            if failures >= self.tries {
+                self.trouble = Some((url, ended.why.unwrap_or_default()));
                 return Err(Unknown::NotNow);
             }
             let world = &self.shared.world;

@@ -16,6 +16,7 @@ mod openapi;
 mod operation;
 pub mod operator;
 mod person;
+mod probe;
 mod process;
 mod session;
 mod shared;
@@ -26,11 +27,12 @@ mod view;
 mod wish;
 mod words;
 
-pub use count::{Counts, Totals, each_operation, totals};
+pub use count::{Totals, each_operation, totals};
 pub use course::{JourneyRun, run_journey};
 pub use end::JourneyEnd;
 pub use hooks::HookTally;
 pub use person::Person;
+pub use probe::{Published, Unfit, probe};
 pub use shared::Shared;
 
 #[cfg(test)]

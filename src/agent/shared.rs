@@ -69,6 +69,24 @@ impl Shared {
         self.last_call.cancel();
     }
 
+    /// The plan.
+    #[must_use]
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Where the Agents' figures go.
+    #[must_use]
+    pub fn meter(&self) -> &Meter {
+        &self.meter
+    }
+
+    /// How many operations a target is asked for its count of.
+    #[must_use]
+    pub fn operations_to_count(&self) -> u64 {
+        self.staff.shown().len() as u64
+    }
+
     /// What came of the target's hooks, by name; only those that were asked.
     #[must_use]
     pub fn hook_tallies(&self) -> BTreeMap<&'static str, HookTally> {

@@ -54,6 +54,7 @@ impl Summary {
             partial: false,
             stopped: None,
             incomplete: judged.incomplete,
+            notes: Vec::new(),
             anomalies: judged.anomalies,
             findings: judged.findings,
             expected_but_absent: judged.expected_but_absent,

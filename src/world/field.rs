@@ -11,23 +11,14 @@ use std::{
     time::Duration,
 };
 
-use bytes::Bytes;
-use http::{HeaderValue, Request, Uri, header};
 use jiff::{SignedDuration, Timestamp};
 use smol_str::SmolStr;
 use tokio::{net::TcpListener, time::Instant};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Answer, BACKEND_PREFIX, Disk, Host, Moment, Party, PartyKind, Why, World, fault_struck,
-    incarnation::Incarnation,
-    ordinary::Ordinary,
-    pool::{Cut, Destination, Pool},
-    remote::{Place, Remote, RemoteSite, dress},
-    server,
-    station::{At, Station},
-    tls::Authority,
-    trouble,
+    BACKEND_PREFIX, Disk, Host, Moment, Party, PartyKind, World, fault_struck, incarnation::Incarnation,
+    ordinary::Ordinary, pool::Pool, server, station::Station, tls::Authority, trouble,
 };
 use crate::{
     fault::{Faults, PlannedRestart},
@@ -35,7 +26,6 @@ use crate::{
         Event, Recorder,
         record::{FaultStruck, Lifecycle, LifecycleIs},
     },
-    limits,
 };
 
 /// Which way requests take.
@@ -250,63 +240,14 @@ impl Field {
         own.or_else(|| read(&self.remote).clone().filter(|_| !self.is_outsider(host)))
     }
 
-    /// Puts a party on the field that somebody else serves. There is one at the most; a later one takes its place.
-    ///
-    /// # Errors
-    ///
-    /// If the certificates that it is to be trusted by cannot be read.
-    pub fn connect(&self, remote: Remote) -> Result<(), FieldError> {
-        let party = remote.party.clone();
-        let station = Station::remote(party, RemoteSite::new(remote)?);
+    /// The party that somebody else serves, if there is one.
+    pub(super) fn remote(&self) -> Option<Arc<Station>> {
+        read(&self.remote).clone()
+    }
+
+    /// From now on that party is the one that somebody else serves.
+    pub(super) fn set_remote(&self, station: Station) {
         *write(&self.remote) = Some(Arc::new(station));
-        Ok(())
-    }
-
-    /// The first certificate of somebody else's servers that was not trusted: who presented what, and why it is not.
-    #[must_use]
-    pub fn rejected_certificate(&self) -> Option<String> {
-        let station = read(&self.remote).clone()?;
-        if let At::Remote(site) = &station.at { site.rejected() } else { None }
-    }
-
-    /// Where somebody else's host is that an absolute URL of the protocol names.
-    ///
-    /// # Errors
-    ///
-    /// If nobody knows, or it may not be loaded.
-    pub async fn remote_address(&self, uri: &Uri) -> Result<SocketAddr, Why> {
-        let station = read(&self.remote).clone().ok_or(Why::NoSuchHost)?;
-        let (At::Remote(site), Some(place)) = (&station.at, Place::of(uri)) else { return Err(Why::NoSuchHost) };
-        site.address(&place).await
-    }
-
-    /// Sends a request to the operator of somebody else's servers, beside the protocol: no fault strikes it, and no
-    /// history has it.
-    pub(super) async fn hook(&self, mut request: Request<Bytes>) -> Answer {
-        let Some(station) = read(&self.remote).clone() else { return Answer::Unsent(Why::NoSuchHost) };
-        let (At::Remote(site), Some(place)) = (&station.at, Place::of(request.uri())) else {
-            return Answer::Unsent(Why::NoSuchHost);
-        };
-        let mut left = false;
-        let exchange = async {
-            let address = match site.looked_up(&place).await {
-                Ok(address) => address,
-                Err(why) => return Answer::Unsent(why),
-            };
-            let is_empty = request.body().is_empty();
-            dress(&mut request, is_empty);
-            request.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
-            let to = Destination { keep: false, ..site.destination(&place, address) };
-            self.pool.exchange(to, request, Cut::None, || left = true).await
-        };
-        let deadline = self.now() + Duration::from_millis(limits::HOOK_MILLISECONDS_MAX);
-        let answer = tokio::select! {
-            biased;
-            answer = exchange => Some(answer),
-            () = self.sleep_until(deadline) => None,
-            () = self.closed.cancelled() => None,
-        };
-        answer.unwrap_or(if left { Answer::Unknown(Why::Timeout) } else { Answer::Unsent(Why::Timeout) })
     }
 
     /// Says where a host is that belongs to no party of the run: documents are fetched from it over plain HTTP.

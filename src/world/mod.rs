@@ -4,6 +4,7 @@
 //! What the handles share is the [`Field`]; it alone knows which lane requests take.
 
 mod about;
+mod abroad;
 mod disk;
 mod draw;
 mod field;

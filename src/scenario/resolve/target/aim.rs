@@ -5,8 +5,8 @@ use smol_str::SmolStr;
 
 use crate::history::record::Purpose;
 use crate::plan::{
-    Action, Aimed, Approval, CompanyPlan, Expectation, Fault, FaultKind, Journey, JourneyStep, OnPartial, Plan, PriceRange,
-    Proposals, Reach, ReachCounter, Sessions, SwarmPlan, Target, WithoutExtension,
+    Action, Aimed, Approval, CompanyPlan, Expectation, Fault, FaultKind, Journey, JourneyStep, OnPartial, Plan,
+    PriceRange, Proposals, Reach, ReachCounter, Sessions, SwarmPlan, Target, WithoutExtension,
 };
 use crate::scenario::problem::{Findings, nearest, one_of, shown};
 use crate::scenario::raw::{ByChoice, JourneyStepChoice, ScenarioFile};
@@ -168,7 +168,8 @@ impl Drops<'_> {
         let name = &self.target.name;
         if self.target.hooks.revise.is_none() {
             if visited.iter().any(|company| chances(company) != (0.0, 0.0)) {
-                self.notes.push(format!("`revise` is dropped: `{name}` has no hook `revise`, so terms change as it likes"));
+                self.notes
+                    .push(format!("`revise` is dropped: `{name}` has no hook `revise`, so terms change as it likes"));
             }
             let proposals = first.proposals.clone();
             return Some(Proposals { revise_before_approval: 0.0, revise_during_confirm: 0.0, ..proposals });
@@ -188,7 +189,8 @@ impl Drops<'_> {
             let without = u32::from(!operator.lists_operations);
             if swarm.operators > 1 || swarm.operators_without_extension != without {
                 let client_id = &operator.client_id;
-                self.notes.push(format!("all Users belong to one operator: `{}` knows `{client_id}`", self.target.name));
+                self.notes
+                    .push(format!("all Users belong to one operator: `{}` knows `{client_id}`", self.target.name));
             }
             swarm.operators = 1;
             swarm.operators_without_extension = without;
@@ -231,8 +233,7 @@ fn groups_visited(plan: &Plan) -> Vec<&CompanyPlan> {
             .flat_map(|journey| &journey.steps)
             .any(|step| matches!(step, JourneyStep::Propose { at, .. } if at == group))
     };
-    let mut companies: Vec<&CompanyPlan> =
-        plan.companies.iter().filter(|company| visited(&company.group)).collect();
+    let mut companies: Vec<&CompanyPlan> = plan.companies.iter().filter(|company| visited(&company.group)).collect();
     companies.dedup_by(|next, last| next.group == last.group);
     companies
 }

@@ -83,7 +83,8 @@ fn is_host(text: &str) -> bool {
 fn check_domain(domain: &At<String>, findings: &mut Findings) {
     let text = domain.value.as_str();
     if !is_host(text) {
-        let form = "a name like `shop.example`, in small letters, without scheme and port (`connect_to` says where it is)";
+        let form =
+            "a name like `shop.example`, in small letters, without scheme and port (`connect_to` says where it is)";
         findings.report(domain.place, format!("{} is no domain; expected {form}", shown(text)));
         return;
     }
@@ -99,7 +100,8 @@ fn check_operators_port(file: &TargetFile, findings: &mut Findings) {
     if port.value == 0 {
         findings.report(port.place, "`operators_port` is 0; expected 1 to 65535, or take it out for any port");
     } else if file.operator.is_some() {
-        let message = "`operators_port` is of the run's own operators, but the target knows an `operator`; expected one of them";
+        let message =
+            "`operators_port` is of the run's own operators, but the target knows an `operator`; expected one of them";
         findings.report(port.place, message);
     }
 }
@@ -165,10 +167,7 @@ fn sign_in(settings: &SignInSettings, findings: &mut Findings) -> SignIn {
     }
 }
 
-fn actions(
-    actions: &At<Named<TargetActionSettings>>,
-    findings: &mut Findings,
-) -> IndexMap<SmolStr, TargetAction> {
+fn actions(actions: &At<Named<TargetActionSettings>>, findings: &mut Findings) -> IndexMap<SmolStr, TargetAction> {
     if actions.value.0.is_empty() {
         findings.report(actions.place, "`actions` is empty; expected at least one");
     }
@@ -232,11 +231,14 @@ fn check_taken_name(name: &At<String>, findings: &mut Findings) {
         let message = format!("{} is no name of a placeholder; expected small letters, digits and `_`", shown(text));
         findings.report(name.place, message);
     }
-    let own: BTreeSet<&str> =
-        ACTION_PLACEHOLDERS.iter().chain(hooks::PLACEHOLDERS).copied().filter(|word| !TAKEABLE.contains(word)).collect();
+    let own: BTreeSet<&str> = ACTION_PLACEHOLDERS
+        .iter()
+        .chain(hooks::PLACEHOLDERS)
+        .copied()
+        .filter(|word| !TAKEABLE.contains(word))
+        .collect();
     if own.contains(text) {
         let message = format!("{} has a meaning of its own; expected another name", shown(&format!("{{{text}}}")));
         findings.report(name.place, message);
     }
 }
-

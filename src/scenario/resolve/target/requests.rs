@@ -88,12 +88,7 @@ pub(super) fn each_text(body: &Value, found: &mut impl FnMut(&str)) {
 }
 
 /// Checks a request to the target that stands at `place`.
-pub(super) fn shape(
-    fields: RequestFields<'_>,
-    place: Place,
-    scope: &Scope,
-    findings: &mut Findings,
-) -> RequestShape {
+pub(super) fn shape(fields: RequestFields<'_>, place: Place, scope: &Scope, findings: &mut Findings) -> RequestShape {
     let (method, url) = checked(fields, place, Destination::Target, scope, findings);
     RequestShape { method: method.into(), url, body: fields.body.map(|body| body.value.clone()) }
 }
