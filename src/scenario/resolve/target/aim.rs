@@ -115,11 +115,11 @@ impl Drops<'_> {
     fn fault(&mut self, fault: &Fault) -> Option<Fault> {
         let (id, word, name) = (&fault.id, fault.kind.word(), &self.target.name);
         let reason = match fault.kind {
-            FaultKind::Crash { .. } | FaultKind::Restart { .. } => "it strikes Companies that are simulated",
+            FaultKind::Crash { .. } | FaultKind::Restart { .. } => "it stops a Company that is simulated",
             FaultKind::BackendSlow(_) | FaultKind::BackendTimeout { .. } | FaultKind::BackendFail => {
-                "it strikes backends that are simulated"
+                "it strikes a backend that is simulated"
             }
-            _ if fault.on == [Purpose::Keys] => "it strikes requests (`keys`) that are not the Agents'",
+            _ if fault.on == [Purpose::Keys] => "no Agent sends requests for `keys`",
             FaultKind::Delay(_)
             | FaultKind::DelayAnswer(_)
             | FaultKind::LoseRequest
@@ -133,7 +133,7 @@ impl Drops<'_> {
                 return Some(Fault { on, at, ..fault.clone() });
             }
         };
-        self.notes.push(format!("fault {id} (`{word}`) is dropped: {reason}, and `{name}` is not"));
+        self.notes.push(format!("fault {id} (`{word}`) is dropped: {reason}"));
         None
     }
 
@@ -150,7 +150,7 @@ impl Drops<'_> {
         for minimum in dropped {
             let reason = match minimum.counter {
                 ReachCounter::TermsChanged => format!("`{}` has no hook `revise`", self.target.name),
-                _ => "its fault is dropped".to_owned(),
+                _ => "no fault that is left does that".to_owned(),
             };
             self.notes.push(format!("the minimum `{}` is dropped: {reason}", minimum.text));
         }
@@ -168,7 +168,7 @@ impl Drops<'_> {
         let name = &self.target.name;
         if self.target.hooks.revise.is_none() {
             if visited.iter().any(|company| chances(company) != (0.0, 0.0)) {
-                self.notes.push(format!("`revise` is dropped: `{name}` has no hook `revise`, so terms change as it likes"));
+                self.notes.push(format!("`proposals.revise` is dropped: `{name}` has no hook `revise`, so terms change as it likes"));
             }
             let proposals = first.proposals.clone();
             return Some(Proposals { revise_before_approval: 0.0, revise_during_confirm: 0.0, ..proposals });

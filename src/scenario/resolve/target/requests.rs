@@ -1,7 +1,6 @@
 //! Requests in the words of a target file: methods, URLs, bodies, placeholders, places in answers.
 
-use std::collections::BTreeSet;
-
+use indexmap::IndexSet;
 use serde_json::Value;
 
 use crate::plan::{FakeValue, Piece, RequestShape, pieces};
@@ -25,7 +24,7 @@ pub(super) enum Destination {
 impl Destination {
     fn expected(self) -> &'static str {
         match self {
-            Self::Target => "a path like `/api/orders`, or an absolute HTTPS URL",
+            Self::Target => "a path like `/api/orders` or an absolute HTTPS URL",
             Self::Hook => "an absolute URL like `http://127.0.0.1:18444/settle`",
             Self::Client => "an HTTPS URL like `https://agent.example/agent.json`",
             Self::Resource => "an HTTPS URL like `https://shop.example/api`",
@@ -42,7 +41,7 @@ impl Destination {
 /// The placeholders that are known somewhere, apart from what `fake` makes up.
 #[derive(Debug, Default)]
 pub(super) struct Scope {
-    names: BTreeSet<String>,
+    names: IndexSet<String>,
 }
 
 impl Scope {
@@ -66,7 +65,7 @@ impl Scope {
             let fakes = fakes.iter().map(String::as_str);
             let names = self.names.iter().map(String::as_str);
             let expected =
-                if made_up.is_some() { one_of(fakes.clone()) } else { one_of(names.clone().chain(["fake.…"])) };
+                if made_up.is_some() { one_of(fakes.clone()) } else { one_of(names.clone().chain(["fake.WORD"])) };
             let message = format!("unknown placeholder {}; expected {expected}", shown(&format!("{{{name}}}")));
             findings.report_near(place, message, nearest(name, names.chain(fakes)));
         }
@@ -142,7 +141,7 @@ pub(super) fn check_url(url: &At<String>, destination: Destination, scope: &Scop
     }
     let is_absolute = authority.is_some_and(|text| !text.is_empty() && !text.starts_with(':') && !text.contains('@'));
     if !parses || !(is_path || is_absolute) {
-        findings.report(url.place, format!("{} is no such URL; expected {expected}", shown(&url.value)));
+        findings.report(url.place, format!("expected {expected}, found {}", shown(&url.value)));
         return;
     }
     if known {
