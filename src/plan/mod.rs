@@ -25,8 +25,8 @@ pub use load::{AgentStage, Arrivals, Load, LoadModel, RateStage, WhenFull};
 pub use money::{Money, PriceRange};
 pub use swarm::{AskUser, By, Confirm, Journey, JourneyStep, Retry, SwarmPlan};
 pub use target::{
-    CaFile, ConnectTo, FakeValue, Hook, Hooks, KnownOperator, Performed, Piece, Preparation, RequestShape, Settle, SignIn,
-    Target, TargetAction, pieces,
+    CaFile, ConnectTo, FakeValue, Hook, Hooks, KnownOperator, Performed, Piece, Preparation, RequestShape, Settle,
+    SignIn, Target, TargetAction, pieces,
 };
 
 use std::time::Duration;

@@ -10,7 +10,7 @@ const TARGET: &str = "\
 target: manzanita
 domain: manzanita.example
 connect_to: 127.0.0.1:18443
-session_mode: dpop-0.1
+session_mode: dpop-0.2
 operator: { client_id: https://atlas.example/agent.json, key: state/agent.pem, key_id: key-1 }
 sign_in: { scopes: [orders:write] }
 actions:
@@ -50,7 +50,10 @@ reach: [faults.lose-answer >= 5, faults.crash >= 1, crashes.perform.after-effect
 /// The plan of a scenario, pointed at that target.
 fn aimed(scenario: &str, target_text: &str) -> Result<Plan, String> {
     let folder = folder(target_text, scenario);
-    let overrides = Overrides { target: Some(Target { file: "target.yaml".to_owned(), ..target(target_text) }), ..Overrides::default() };
+    let overrides = Overrides {
+        target: Some(Target { file: "target.yaml".to_owned(), ..target(target_text) }),
+        ..Overrides::default()
+    };
     load(&folder.path().join("scenarios/small.yaml"), &overrides)
         .map_err(|problems| problems.to_string().replace(&format!("{}/", folder.path().display()), ""))
 }
@@ -62,13 +65,13 @@ fn the_target_takes_the_place_of_all_companies() {
     assert_eq!((company.name.as_str(), company.group.as_str()), ("manzanita", "manzanita"));
     assert_eq!(company.domain, "manzanita.example");
     assert_eq!(company.proposals.revise_before_approval, 0.2);
-    assert_eq!(company.sessions.mode, SessionMode::Dpop01);
+    assert_eq!(company.sessions.mode, SessionMode::Dpop02);
     assert_eq!(company.actions.keys().collect::<Vec<_>>(), ["exchange", "gift-wrap"]);
     assert_eq!(company.actions["gift-wrap"].approval, Approval::StandingPermission);
     assert!(company.actions.values().all(|action| action.signed_in && action.operation));
     assert_eq!(plan.target.as_ref().map(|target| target.name.as_str()), Some("manzanita"));
     assert!(plan.tls);
-    assert_eq!(plan.swarm.session_mode, SessionMode::Dpop01);
+    assert_eq!(plan.swarm.session_mode, SessionMode::Dpop02);
     assert_eq!((plan.swarm.operators, plan.swarm.operators_without_extension), (1, 0));
     assert_eq!(plan.expect.may, ["busy-poll", "duplicate-proposal"]);
     for journey in &plan.journeys {
@@ -79,12 +82,12 @@ fn the_target_takes_the_place_of_all_companies() {
 #[test]
 fn what_strikes_simulated_parties_is_dropped_and_said() {
     let plan = aimed(SCENARIO, TARGET).unwrap();
-    let left: Vec<_> = plan.faults.iter().map(|fault| (fault.id.as_str(), fault.kind.word(), fault.at.as_deref())).collect();
-    assert_eq!(left, [
-        ("F2", "lose-answer", Some("manzanita")),
-        ("F5", "delay", Some("manzanita")),
-        ("F8", "hang-up", None),
-    ]);
+    let left: Vec<_> =
+        plan.faults.iter().map(|fault| (fault.id.as_str(), fault.kind.word(), fault.at.as_deref())).collect();
+    assert_eq!(
+        left,
+        [("F2", "lose-answer", Some("manzanita")), ("F5", "delay", Some("manzanita")), ("F8", "hang-up", None),]
+    );
     assert_eq!(plan.faults[0].on, [Purpose::Confirm]);
     let minimums: Vec<_> = plan.reach.iter().map(|minimum| minimum.text.as_str()).collect();
     assert_eq!(minimums, ["faults.lose-answer >= 5", "terms-changed >= 3", "confirms >= 10"]);
@@ -106,7 +109,11 @@ fn what_strikes_simulated_parties_is_dropped_and_said() {
 
 #[test]
 fn without_the_hook_terms_change_as_the_target_likes() {
-    let without: String = TARGET.lines().filter(|line| !line.contains("revise") && !line.contains("hooks")).map(|line| format!("{line}\n")).collect();
+    let without: String = TARGET
+        .lines()
+        .filter(|line| !line.contains("revise") && !line.contains("hooks"))
+        .map(|line| format!("{line}\n"))
+        .collect();
     let plan = aimed(SCENARIO, &without).unwrap();
     assert_eq!(plan.companies[0].proposals.revise_before_approval, 0.0);
     assert_eq!(plan.companies[0].proposals.revise_during_confirm, 0.0);
@@ -142,7 +149,10 @@ fn the_resolved_scenario_is_the_one_before_and_can_be_aimed_again() {
     let again = aimed(&written, TARGET).unwrap();
     assert_eq!(resolved_yaml(&again), written);
     assert_eq!(again.notes(), plan.notes());
-    assert_eq!(format!("{:?}", (&again.companies, &again.faults, &again.load)), format!("{:?}", (&plan.companies, &plan.faults, &plan.load)));
+    assert_eq!(
+        format!("{:?}", (&again.companies, &again.faults, &again.load)),
+        format!("{:?}", (&plan.companies, &plan.faults, &plan.load))
+    );
 }
 
 /// What is said about the scenario with `old` replaced, pointed at the target.
@@ -194,10 +204,30 @@ fn a_permission_that_the_target_does_not_accept() {
 }
 
 #[test]
+fn drafts() {
+    let old = SCENARIO.replacen("agents: {", "agents: { session_mode: dpop-0.1,", 1);
+    let plan = aimed(&old, TARGET).unwrap();
+    assert_eq!((plan.swarm.session_mode, plan.companies[0].sessions.mode), (SessionMode::Dpop02, SessionMode::Dpop02));
+    let silent = TARGET.replacen("session_mode: dpop-0.2\n", "", 1);
+    insta::assert_snapshot!(aimed(&old, &silent).unwrap_err(), @r"
+    scenarios/small.yaml:8:25: Users sign in at `manzanita` (`sign_in`), which `dpop-0.1` has none of; expected `dpop-0.2`, or `session_mode` in target.yaml
+      8 | agents: { session_mode: dpop-0.1, operators: 3, without_extension: 1 }
+        |                         ^
+    ");
+    let plan = aimed(&old, &silent.replacen("sign_in: { scopes: [orders:write] }\n", "", 1)).unwrap();
+    assert_eq!(plan.swarm.session_mode, SessionMode::Dpop01);
+    assert!(plan.companies[0].actions.values().all(|action| !action.signed_in));
+}
+
+#[test]
 fn operators_beyond_the_last_port() {
     let own: String = TARGET
         .lines()
-        .map(|line| if line.starts_with("operator:") { "operators_port: 65534\n".to_owned() } else { format!("{line}\n") })
+        .map(
+            |line| {
+                if line.starts_with("operator:") { "operators_port: 65534\n".to_owned() } else { format!("{line}\n") }
+            },
+        )
         .collect();
     insta::assert_snapshot!(aimed(SCENARIO, &own).unwrap_err(), @r"
     scenarios/small.yaml:8:22: 3 operators have no ports from 65534 (`operators_port` of target.yaml); expected at most 2

@@ -24,6 +24,15 @@ fn catalogue(entries: impl Iterator<Item = (&'static str, &'static str)>) -> Vec
 }
 
 #[test]
+fn anomalies_that_files_may_name_are_those_of_the_checker() {
+    let mut names: Vec<&str> = ANOMALIES.to_vec();
+    let mut catalogue: Vec<&str> = crate::checker::Anomaly::ALL.iter().map(|anomaly| anomaly.name()).collect();
+    names.sort_unstable();
+    catalogue.sort_unstable();
+    assert_eq!(names, catalogue);
+}
+
+#[test]
 fn defects_page_is_the_catalogue() {
     let company = catalogue(CompanyDefect::ALL.iter().map(|defect| (defect.word(), defect.about())));
     let agent = catalogue(AgentDefect::ALL.iter().map(|defect| (defect.word(), defect.about())));
@@ -92,7 +101,14 @@ fn every_key_is_in_the_reference() {
 /// The example of the page about targets.
 fn example() -> String {
     let page = std::fs::read_to_string(root().join("docs/targets.md")).unwrap();
-    page.split("```yaml\n").skip(1).find(|block| block.starts_with("target:")).unwrap().split("```").next().unwrap().to_owned()
+    page.split("```yaml\n")
+        .skip(1)
+        .find(|block| block.starts_with("target:"))
+        .unwrap()
+        .split("```")
+        .next()
+        .unwrap()
+        .to_owned()
 }
 
 /// The example of the page about targets, written into a folder.
@@ -114,10 +130,8 @@ fn every_key_of_a_target_is_in_its_reference_and_in_the_example() {
     assert!(undocumented.is_empty(), "{undocumented:?}");
     // Those that exclude what the example has.
     let excluded = ["operators_port", "operations", "put", "patch", "delete"];
-    let unshown: Vec<&String> = found
-        .iter()
-        .filter(|key| !excluded.contains(&key.as_str()) && !example.contains(&format!("{key}:")))
-        .collect();
+    let unshown: Vec<&String> =
+        found.iter().filter(|key| !excluded.contains(&key.as_str()) && !example.contains(&format!("{key}:"))).collect();
     assert!(unshown.is_empty(), "{unshown:?}");
 }
 
@@ -128,7 +142,12 @@ fn the_example_of_a_target_loads() {
     std::fs::rename(interop.join("state/agent.pem"), interop.join("state/agent-atlas.example.pem")).unwrap();
     let target = load_target(&interop.join("target.yaml")).unwrap_or_else(|problems| panic!("{problems}"));
     let hooks = &target.hooks;
-    assert!(hooks.approve_sign_in.is_some() && hooks.revise.is_some() && hooks.settle.is_some() && hooks.performed.is_some());
+    assert!(
+        hooks.approve_sign_in.is_some()
+            && hooks.revise.is_some()
+            && hooks.settle.is_some()
+            && hooks.performed.is_some()
+    );
     assert_eq!(target.actions.len(), 3);
 }
 

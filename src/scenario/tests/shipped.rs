@@ -38,10 +38,12 @@ fn stored_schema(kind: FileKind) -> serde_json::Value {
 #[test]
 fn schemas_are_fresh_and_accept_every_shipped_file() {
     let example = tempfile::tempdir().unwrap();
+    let mut targets = super::docs::written_example(&example);
+    targets.extend(files("interop").into_iter().filter(|path| path.extension().is_some_and(|kind| kind == "yaml")));
     let kinds = [
         (FileKind::Scenario, files("scenarios")),
         (FileKind::Company, files("sim-companies")),
-        (FileKind::Target, super::docs::written_example(&example)),
+        (FileKind::Target, targets),
     ];
     for (kind, paths) in kinds {
         let stored = stored_schema(kind);

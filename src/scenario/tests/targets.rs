@@ -80,10 +80,16 @@ fn every_key_comes_through() {
     assert!(operator.key_pem.starts_with("-----BEGIN PRIVATE KEY-----"));
     assert!(!operator.lists_operations);
     let sign_in = target.sign_in.unwrap();
-    assert_eq!((sign_in.scopes.join(" ").as_str(), sign_in.account.as_str()), ("orders:read orders:write", "{user}@users.example"));
+    assert_eq!(
+        (sign_in.scopes.join(" ").as_str(), sign_in.account.as_str()),
+        ("orders:read orders:write", "{user}@users.example")
+    );
 
     let exchange = &target.actions["exchange"];
-    assert_eq!((exchange.before[0].request.method.as_str(), exchange.before[0].request.url.as_str()), ("GET", "/api/orders"));
+    assert_eq!(
+        (exchange.before[0].request.method.as_str(), exchange.before[0].request.url.as_str()),
+        ("GET", "/api/orders")
+    );
     let taken: Vec<_> = exchange.before[0].take.iter().map(|(name, place)| (name.as_str(), place.as_str())).collect();
     assert_eq!(taken, [("order_id", "/orders/0/order_id"), ("line", "/orders/0/lines/0")]);
     assert_eq!(exchange.propose.body, Some(json!({ "line": "{line}", "note": "for {fake.name}" })));
@@ -118,7 +124,11 @@ fn what_is_left_out_has_its_default() {
 #[test]
 fn hosts_and_totals() {
     let text = TARGET
-        .replacen("connect_to: 127.0.0.1:18443", "connect_to: { manzanita.example: '[::1]:18443', '*': 127.0.0.1:9 }", 1)
+        .replacen(
+            "connect_to: 127.0.0.1:18443",
+            "connect_to: { manzanita.example: '[::1]:18443', '*': 127.0.0.1:9 }",
+            1,
+        )
         .replacen(", body: { id: '{operation_id}' }, count: /performed", ", performed: /total, operations: /a~1b", 1);
     let target = target(&text);
     assert_eq!(target.connect_to.hosts["manzanita.example"], "[::1]:18443".parse().unwrap());
@@ -132,7 +142,11 @@ fn a_resolved_target_gives_the_same_target_again() {
     let totals = TARGET
         .replacen(", body: { id: '{operation_id}' }, count: /performed", ", performed: /total, operations: /a~1b", 1)
         .replacen("127.0.0.1:18443", "{ manzanita.example: '[::1]:18443', '*': 127.0.0.1:9 }", 1);
-    for text in [TARGET, &totals, "target: a\ndomain: a.example\noperators_port: 9\nactions: { b: { propose: { delete: /b } } }\n"] {
+    for text in [
+        TARGET,
+        &totals,
+        "target: a\ndomain: a.example\noperators_port: 9\nactions: { b: { propose: { delete: /b } } }\n",
+    ] {
         let folder = folder(text, "");
         let path = folder.path().join("interop/target.yaml");
         let target = load_target(&path).unwrap();
@@ -292,6 +306,7 @@ fn mistakes_in_files_and_operators() {
         ("scopes: [orders:read, orders:write]", "scopes: [orders read]"),
         ("account: '{user}@users.example'", "account: '{usr}'"),
         ("account: '{user}@users.example'", "account: '{order_id}'"),
+        ("session_mode: dpop-0.2", "session_mode: dpop-0.1"),
         ("known: [duplicate-proposal]", "known: [duplicate-proposals]"),
     ]), @r"
     interop/target.yaml:4:5: there is no file interop/state/cacert.pem; if the Company writes it, start the Company first
@@ -339,12 +354,16 @@ fn mistakes_in_files_and_operators() {
     interop/target.yaml:8:58: unknown placeholder `{order_id}`; expected one of user, fake.WORD
       8 | sign_in: { scopes: [orders:read, orders:write], account: '{order_id}' }
         |                                                          ^
+    interop/target.yaml:8:10: `sign_in` with `session_mode: dpop-0.1`, which has none; expected `dpop-0.2`
+      8 | sign_in: { scopes: [orders:read, orders:write], account: '{user}@users.example' }
+        |          ^
     interop/target.yaml:21:9: unknown anomaly `duplicate-proposals`; expected a name of the anomaly catalogue; did you mean `duplicate-proposal`?
       21 | known: [duplicate-proposals]
          |         ^
     ");
     let own = TARGET.replacen("extension: no }", "extension: no }\noperators_port: 0", 1);
-    let own: String = own.lines().filter(|line| !line.starts_with("operator:")).map(|line| format!("{line}\n")).collect();
+    let own: String =
+        own.lines().filter(|line| !line.starts_with("operator:")).map(|line| format!("{line}\n")).collect();
     let folder = folder(&own, "");
     insta::assert_snapshot!(told_about(folder.path(), "interop/target.yaml"), @r"
     interop/target.yaml:7:17: `operators_port` is 0; expected 1 to 65535, or take it out for any port
@@ -408,19 +427,19 @@ fn mistakes_in_requests() {
     interop/target.yaml:15:33: expected a path like `/api/orders` or an absolute HTTPS URL, found `/api/wraps/{ id }`
       15 |   gift-wrap: { propose: { post: '/api/wraps/{ id }' }, approval: standing-permission }
          |                                 ^
-    interop/target.yaml:15:33: unknown placeholder `{lien}`; expected one of order_id, item_id, sku, user, account, intent, fake.WORD
+    interop/target.yaml:15:33: unknown placeholder `{lien}`; expected one of order_id, item_id, sku, user, intent, account, fake.WORD
       15 |   gift-wrap: { propose: { post: '/api/wraps/{lien}' }, approval: standing-permission }
          |                                 ^
-    interop/target.yaml:12:22: unknown placeholder `{orderId}`; expected one of order_id, item_id, sku, user, account, intent, line, fake.WORD; did you mean `order_id`?
+    interop/target.yaml:12:22: unknown placeholder `{orderId}`; expected one of order_id, item_id, sku, user, intent, account, line, fake.WORD; did you mean `order_id`?
       12 |     propose: { post: '/api/orders/{orderId}/exchanges', body: { line: '{line}', note: 'for {fake.nam
          |                      ^
     interop/target.yaml:12:64: unknown placeholder `{fake.nam}`; expected one of fake.first_name, fake.last_name, fake.name, fake.email, fake.phone, fake.street, fake.city, fake.post_code, fake.company, fake.sentence, fake.number; did you mean `fake.name`?
       12 |     propose: { post: '/api/orders/{order_id}/exchanges', body: { line: '{line}', note: 'for {fake.na
          |                                                                ^
-    interop/target.yaml:12:64: unknown placeholder `{operation_id}`; expected one of order_id, item_id, sku, user, account, intent, line, fake.WORD
+    interop/target.yaml:12:64: unknown placeholder `{operation_id}`; expected one of order_id, item_id, sku, user, intent, account, line, fake.WORD
       12 |     propose: { post: '/api/orders/{order_id}/exchanges', body: { line: [{ a: '{operation_id}' }], no
          |                                                                ^
-    interop/target.yaml:11:21: unknown placeholder `{line}`; expected one of order_id, item_id, sku, user, account, intent, fake.WORD
+    interop/target.yaml:11:21: unknown placeholder `{line}`; expected one of order_id, item_id, sku, user, intent, account, fake.WORD
       11 |     before: [{ get: '/api/orders/{line}', take: { order_id: /orders/0/order_id, line: /orders/0/line
          |                     ^
     interop/target.yaml:11:40: a `get` with a body; expected none
@@ -435,13 +454,13 @@ fn mistakes_in_requests() {
     interop/target.yaml:11:72: `{user}` has a meaning of its own; expected another name
       11 |     before: [{ get: /api/orders, take: { order_id: /orders/0/order_id, user: /orders/0/lines/0 } }]
          |                                                                        ^
-    interop/target.yaml:12:64: unknown placeholder `{line}`; expected one of order_id, item_id, sku, user, account, intent, fake.WORD
+    interop/target.yaml:12:64: unknown placeholder `{line}`; expected one of order_id, item_id, sku, user, intent, account, fake.WORD
       12 |     propose: { post: '/api/orders/{order_id}/exchanges', body: { line: '{line}', note: 'for {fake.na
          |                                                                ^
     interop/target.yaml:11:72: `Line-1` is no name of a placeholder; expected small letters, digits and `_`
       11 |     before: [{ get: /api/orders, take: { order_id: /orders/0/order_id, Line-1: /orders/0/lines/0 } }
          |                                                                        ^
-    interop/target.yaml:12:64: unknown placeholder `{line}`; expected one of order_id, item_id, sku, user, account, intent, Line-1, fake.WORD
+    interop/target.yaml:12:64: unknown placeholder `{line}`; expected one of order_id, item_id, sku, user, intent, account, Line-1, fake.WORD
       12 |     propose: { post: '/api/orders/{order_id}/exchanges', body: { line: '{line}', note: 'for {fake.na
          |                                                                ^
     interop/target.yaml:14:15: expected an HTTPS URL like `https://shop.example/api`, found `manzanita`
@@ -454,9 +473,15 @@ fn mistakes_in_requests() {
       15 |   Gift_wrap: { propose: { post: '/api/wraps' }, approval: standing-permission }
          |   ^
     ");
+    let told_whole = |text| told_about(folder(text, "").path(), "interop/target.yaml");
+    let no_accounts = "target: a\ndomain: a.example\nactions: { b: { propose: { post: '/b/{account}' } } }\n";
+    insta::assert_snapshot!(told_whole(no_accounts), @r"
+    interop/target.yaml:3:34: `{account}` where nobody signs in; expected `sign_in` in this file, or `{user}`
+      3 | actions: { b: { propose: { post: '/b/{account}' } } }
+        |                                  ^
+    ");
     let none = "target: a\ndomain: a.example\nactions: {}\n";
-    let folder = folder(none, "");
-    insta::assert_snapshot!(told_about(folder.path(), "interop/target.yaml"), @r"
+    insta::assert_snapshot!(told_whole(none), @r"
     interop/target.yaml:3:10: `actions` is empty; expected at least one
       3 | actions: {}
         |          ^
@@ -554,7 +579,7 @@ known: [nothing]
     interop/target.yaml:6:32: expected a path like `/api/orders` or an absolute HTTPS URL, found `x`
       6 |   exchange: { propose: { post: x, body: { a: '{itm_id}' } } }
         |                                ^
-    interop/target.yaml:6:41: unknown placeholder `{itm_id}`; expected one of order_id, item_id, sku, user, account, intent, fake.WORD; did you mean `item_id`?
+    interop/target.yaml:6:41: unknown placeholder `{itm_id}`; expected one of order_id, item_id, sku, user, intent, fake.WORD; did you mean `item_id`?
       6 |   exchange: { propose: { post: x, body: { a: '{itm_id}' } } }
         |                                         ^
     interop/target.yaml:7:18: this hook does not say which it is about; expected `{operation_id}` in its URL or body

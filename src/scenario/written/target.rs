@@ -15,7 +15,8 @@ use crate::scenario::yaml;
 /// A target as YAML, every default filled in; paths stand as they were given, and no key.
 #[must_use]
 pub fn resolved_target_yaml(target: &Target) -> String {
-    let head = "# A resolved target: defaults filled in. Its paths are relative to the folder of the file that it was.\n";
+    let head =
+        "# A resolved target: defaults filled in. Its paths are relative to the folder of the file that it was.\n";
     // Every key of the raw types is a text, the one thing that the YAML crate insists on.
     let body = yaml::write(&file(target)).unwrap_or_else(|error| format!("# not written: {error}\n"));
     format!("{head}{body}")
@@ -39,13 +40,13 @@ fn file(target: &Target) -> TargetFile {
             extension: Some(if operator.lists_operations { YesNo::Yes } else { YesNo::No }),
         }),
         operators_port: target.operators_port.map(At::nowhere),
-        sign_in: target.sign_in.as_ref().map(|sign_in| SignInSettings {
-            scopes: At::nowhere(sign_in.scopes.iter().map(text).collect()),
-            account: Some(text(&sign_in.account)),
+        sign_in: target.sign_in.as_ref().map(|sign_in| {
+            At::nowhere(SignInSettings {
+                scopes: At::nowhere(sign_in.scopes.iter().map(text).collect()),
+                account: Some(text(&sign_in.account)),
+            })
         }),
-        actions: At::nowhere(Named(
-            target.actions.iter().map(|(name, plan)| (text(name), action(plan))).collect(),
-        )),
+        actions: At::nowhere(Named(target.actions.iter().map(|(name, plan)| (text(name), action(plan))).collect())),
         hooks: Some(hooks(&target.hooks)),
         known: Some(target.known.iter().map(text).collect()),
     }
@@ -65,9 +66,8 @@ fn connect_to(plan: &ConnectTo) -> Option<ConnectText> {
 }
 
 fn action(plan: &TargetAction) -> TargetActionSettings {
-    let request = |shape: &RequestShape| {
-        At::nowhere(RequestSettings::of(&shape.method, &shape.url, shape.body.as_ref()))
-    };
+    let request =
+        |shape: &RequestShape| At::nowhere(RequestSettings::of(&shape.method, &shape.url, shape.body.as_ref()));
     TargetActionSettings {
         before: Some(At::nowhere(plan.before.iter().map(|plan| At::nowhere(preparation(plan))).collect())),
         propose: request(&plan.propose),
@@ -87,8 +87,7 @@ fn preparation(plan: &Preparation) -> PreparationSettings {
 }
 
 fn hooks(plan: &Hooks) -> HookSettings {
-    let request =
-        |hook: &Hook| At::nowhere(HookRequestSettings::of(&hook.method, &hook.url, hook.body.as_ref()));
+    let request = |hook: &Hook| At::nowhere(HookRequestSettings::of(&hook.method, &hook.url, hook.body.as_ref()));
     HookSettings {
         approve_sign_in: plan.approve_sign_in.as_ref().map(request),
         revise: plan.revise.as_ref().map(request),

@@ -5,9 +5,10 @@ use smol_str::SmolStr;
 
 use crate::history::record::Purpose;
 use crate::plan::{
-    Action, Aimed, Approval, CompanyPlan, Expectation, Fault, FaultKind, Journey, JourneyStep, OnPartial, Plan, PriceRange,
-    Proposals, Reach, ReachCounter, Sessions, SwarmPlan, Target, WithoutExtension,
+    Action, Aimed, Approval, CompanyPlan, Expectation, Fault, FaultKind, Journey, JourneyStep, OnPartial, Plan,
+    PriceRange, Proposals, Reach, ReachCounter, Sessions, SwarmPlan, Target, WithoutExtension,
 };
+use crate::protocol::SessionMode;
 use crate::scenario::problem::{Findings, nearest, one_of, shown};
 use crate::scenario::raw::{ByChoice, JourneyStepChoice, ScenarioFile};
 
@@ -20,6 +21,7 @@ pub(in crate::scenario::resolve) fn aim(
 ) -> Plan {
     check_journeys(&plan, file, target, findings);
     check_operators(&plan, file, target, findings);
+    check_draft(&plan, file, target, findings);
     let mut drops = Drops { target, notes: Vec::new() };
     let faults = drops.faults(&plan.faults);
     let reach = drops.reach(&plan.reach, &faults);
@@ -77,11 +79,7 @@ fn check_journeys(plan: &Plan, file: &ScenarioFile, target: &Target, findings: &
                         findings.report(by.place, message);
                     }
                 }
-                JourneyStepChoice::AskUser(_)
-                | JourneyStepChoice::Track(_)
-                | JourneyStepChoice::Cancel(_)
-                | JourneyStepChoice::Wait(_)
-                | JourneyStepChoice::WalkAway => {}
+                _ => {} // the other steps ask for nothing that a target may lack
             }
         }
     }
@@ -98,6 +96,18 @@ fn check_operators(plan: &Plan, file: &ScenarioFile, target: &Target, findings: 
             plan.swarm.operators, target.file
         );
         findings.report(operators.place, message);
+    }
+}
+
+/// Reports a draft without a device grant, where Users have to sign in.
+fn check_draft(plan: &Plan, file: &ScenarioFile, target: &Target, findings: &mut Findings) {
+    let draft = target.session_mode.unwrap_or(plan.swarm.session_mode);
+    if target.sign_in.is_none() || draft != SessionMode::Dpop01 || target.session_mode.is_some() {
+        return; // what the target file says itself was checked there
+    }
+    if let Some(mode) = file.agents.as_ref().and_then(|agents| agents.session_mode.as_ref()) {
+        let message = format!("Users sign in at {} (`sign_in`), which `dpop-0.1` has none of", shown(&target.name));
+        findings.report(mode.place, format!("{message}; expected `dpop-0.2`, or `session_mode` in {}", target.file));
     }
 }
 
@@ -168,7 +178,9 @@ impl Drops<'_> {
         let name = &self.target.name;
         if self.target.hooks.revise.is_none() {
             if visited.iter().any(|company| chances(company) != (0.0, 0.0)) {
-                self.notes.push(format!("`proposals.revise` is dropped: `{name}` has no hook `revise`, so terms change as it likes"));
+                self.notes.push(format!(
+                    "`proposals.revise` is dropped: `{name}` has no hook `revise`, so terms change as it likes"
+                ));
             }
             let proposals = first.proposals.clone();
             return Some(Proposals { revise_before_approval: 0.0, revise_during_confirm: 0.0, ..proposals });
@@ -188,7 +200,8 @@ impl Drops<'_> {
             let without = u32::from(!operator.lists_operations);
             if swarm.operators > 1 || swarm.operators_without_extension != without {
                 let client_id = &operator.client_id;
-                self.notes.push(format!("all Users belong to one operator: `{}` knows `{client_id}`", self.target.name));
+                self.notes
+                    .push(format!("all Users belong to one operator: `{}` knows `{client_id}`", self.target.name));
             }
             swarm.operators = 1;
             swarm.operators_without_extension = without;
@@ -231,8 +244,7 @@ fn groups_visited(plan: &Plan) -> Vec<&CompanyPlan> {
             .flat_map(|journey| &journey.steps)
             .any(|step| matches!(step, JourneyStep::Propose { at, .. } if at == group))
     };
-    let mut companies: Vec<&CompanyPlan> =
-        plan.companies.iter().filter(|company| visited(&company.group)).collect();
+    let mut companies: Vec<&CompanyPlan> = plan.companies.iter().filter(|company| visited(&company.group)).collect();
     companies.dedup_by(|next, last| next.group == last.group);
     companies
 }

@@ -27,12 +27,13 @@ pub(super) fn resolve(
 ) -> Hooks {
     let Some(settings) = settings else { return Hooks::default() };
     let approve = settings.approve_sign_in.as_ref().map(|hook| {
-        let scope = Scope::of(&[CODE, "account", "user"]);
+        let scope = Scope::of(&[CODE, super::ACCOUNT_PLACEHOLDER, "user"]);
         made(hook.value.request(), hook.place, &scope, Some(CODE), findings)
     });
-    let revise = settings.revise.as_ref().map(|hook| {
-        made(hook.value.request(), hook.place, &Scope::of(&[OPERATION]), Some(OPERATION), findings)
-    });
+    let revise = settings
+        .revise
+        .as_ref()
+        .map(|hook| made(hook.value.request(), hook.place, &Scope::of(&[OPERATION]), Some(OPERATION), findings));
     Hooks {
         approve_sign_in: approve,
         revise,
@@ -42,13 +43,7 @@ pub(super) fn resolve(
 }
 
 /// A hook whose request has to name `needed`.
-fn made(
-    fields: RequestFields<'_>,
-    place: Place,
-    scope: &Scope,
-    needed: Option<&str>,
-    findings: &mut Findings,
-) -> Hook {
+fn made(fields: RequestFields<'_>, place: Place, scope: &Scope, needed: Option<&str>, findings: &mut Findings) -> Hook {
     let (method, url) = checked(fields, place, Destination::Hook, scope, findings);
     let body = fields.body.map(|body| body.value.clone());
     let mut names = BTreeSet::new();
@@ -97,9 +92,8 @@ fn performed(hook: &At<PerformedSettings>, findings: &mut Findings) -> Option<Pe
     let settings = &hook.value;
     let pointers = [&settings.count, &settings.performed, &settings.operations];
     pointers.into_iter().flatten().for_each(|pointer| check_pointer(pointer, findings));
-    let mut request = |names: &[&str], needed| {
-        made(settings.request(), hook.place, &Scope::of(names), needed, findings)
-    };
+    let mut request =
+        |names: &[&str], needed| made(settings.request(), hook.place, &Scope::of(names), needed, findings);
     match pointers {
         [Some(count), None, None] => {
             let hook = request(&[OPERATION], Some(OPERATION));
@@ -111,7 +105,8 @@ fn performed(hook: &At<PerformedSettings>, findings: &mut Findings) -> Option<Pe
             operations: operations.value.clone(),
         }),
         _ => {
-            let message = "expected either `count` (asked for each operation), or `performed` and `operations` (totals)";
+            let message =
+                "expected either `count` (asked for each operation), or `performed` and `operations` (totals)";
             findings.report(hook.place, message);
             None
         }

@@ -42,15 +42,21 @@ impl Destination {
 #[derive(Debug, Default)]
 pub(super) struct Scope {
     names: IndexSet<String>,
+    /// There are no accounts, since nobody signs in.
+    no_account: bool,
 }
 
 impl Scope {
     pub(super) fn of(names: &[&str]) -> Self {
-        Self { names: names.iter().map(|name| (*name).to_owned()).collect() }
+        Self { names: names.iter().map(|name| (*name).to_owned()).collect(), no_account: false }
     }
 
     pub(super) fn add(&mut self, name: &str) {
         self.names.insert(name.to_owned());
+    }
+
+    pub(super) fn lacks_account(&mut self) {
+        self.no_account = true;
     }
 
     /// Reports each placeholder of a text that is not known.
@@ -59,6 +65,11 @@ impl Scope {
             let Piece::Placeholder(name) = piece else { continue };
             let made_up = name.strip_prefix("fake.");
             if self.names.contains(name) || made_up.is_some_and(|word| FakeValue::from_word(word).is_some()) {
+                continue;
+            }
+            if self.no_account && name == super::ACCOUNT_PLACEHOLDER {
+                findings
+                    .report(place, "`{account}` where nobody signs in; expected `sign_in` in this file, or `{user}`");
                 continue;
             }
             let fakes: Vec<String> = FakeValue::ALL.iter().map(|value| format!("fake.{}", value.word())).collect();
@@ -87,12 +98,7 @@ pub(super) fn each_text(body: &Value, found: &mut impl FnMut(&str)) {
 }
 
 /// Checks a request to the target that stands at `place`.
-pub(super) fn shape(
-    fields: RequestFields<'_>,
-    place: Place,
-    scope: &Scope,
-    findings: &mut Findings,
-) -> RequestShape {
+pub(super) fn shape(fields: RequestFields<'_>, place: Place, scope: &Scope, findings: &mut Findings) -> RequestShape {
     let (method, url) = checked(fields, place, Destination::Target, scope, findings);
     RequestShape { method: method.into(), url, body: fields.body.map(|body| body.value.clone()) }
 }
