@@ -36,7 +36,7 @@ pub(in crate::scenario) struct TargetFile {
     pub(in crate::scenario) operators_port: Option<At<u16>>,
     /// How Users sign in. Left out, they do not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(in crate::scenario) sign_in: Option<SignInSettings>,
+    pub(in crate::scenario) sign_in: Option<At<SignInSettings>>,
     /// How each action is proposed, by the name that journeys use; at least one.
     pub(in crate::scenario) actions: At<Named<TargetActionSettings>>,
     /// What its operator can be asked for, over HTTP beside the protocol. Default: nothing.

@@ -83,7 +83,8 @@ fn check_name(what: &str, name: &At<String>, findings: &mut Findings) -> bool {
     let good = plain && !text.is_empty() && text.len() <= 60 && !text.starts_with('-') && !text.ends_with('-');
     if !good {
         let form = "small letters, digits and dashes between them, 60 at most";
-        findings.report(name.place, format!("{} is no name of a {what}; expected {form}", shown(text)));
+        let article = if what.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+        findings.report(name.place, format!("{} is no name of {article} {what}; expected {form}", shown(text)));
     }
     good
 }

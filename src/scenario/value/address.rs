@@ -4,7 +4,7 @@ use std::fmt;
 use std::net::SocketAddr;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor, value::MapAccessDeserializer};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor, value::MapAccessDeserializer};
 use serde::{Serialize, Serializer};
 
 use super::{Named, text_value};
@@ -46,6 +46,10 @@ impl<'de> Deserialize<'de> for ConnectText {
 
             fn visit_str<E: Error>(self, text: &str) -> Result<ConnectText, E> {
                 parse_address(text).map(|address| ConnectText::Every(AddressText(address))).map_err(E::custom)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, _: A) -> Result<ConnectText, A::Error> {
+                Err(A::Error::custom(format!("expected {FORM}, found a list")))
             }
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ConnectText, A::Error> {

@@ -40,9 +40,11 @@ fn file(target: &Target) -> TargetFile {
             extension: Some(if operator.lists_operations { YesNo::Yes } else { YesNo::No }),
         }),
         operators_port: target.operators_port.map(At::nowhere),
-        sign_in: target.sign_in.as_ref().map(|sign_in| SignInSettings {
-            scopes: At::nowhere(sign_in.scopes.iter().map(text).collect()),
-            account: Some(text(&sign_in.account)),
+        sign_in: target.sign_in.as_ref().map(|sign_in| {
+            At::nowhere(SignInSettings {
+                scopes: At::nowhere(sign_in.scopes.iter().map(text).collect()),
+                account: Some(text(&sign_in.account)),
+            })
         }),
         actions: At::nowhere(Named(target.actions.iter().map(|(name, plan)| (text(name), action(plan))).collect())),
         hooks: Some(hooks(&target.hooks)),

@@ -8,6 +8,7 @@ use crate::plan::{
     Action, Aimed, Approval, CompanyPlan, Expectation, Fault, FaultKind, Journey, JourneyStep, OnPartial, Plan,
     PriceRange, Proposals, Reach, ReachCounter, Sessions, SwarmPlan, Target, WithoutExtension,
 };
+use crate::protocol::SessionMode;
 use crate::scenario::problem::{Findings, nearest, one_of, shown};
 use crate::scenario::raw::{ByChoice, JourneyStepChoice, ScenarioFile};
 
@@ -20,6 +21,7 @@ pub(in crate::scenario::resolve) fn aim(
 ) -> Plan {
     check_journeys(&plan, file, target, findings);
     check_operators(&plan, file, target, findings);
+    check_draft(&plan, file, target, findings);
     let mut drops = Drops { target, notes: Vec::new() };
     let faults = drops.faults(&plan.faults);
     let reach = drops.reach(&plan.reach, &faults);
@@ -77,11 +79,7 @@ fn check_journeys(plan: &Plan, file: &ScenarioFile, target: &Target, findings: &
                         findings.report(by.place, message);
                     }
                 }
-                JourneyStepChoice::AskUser(_)
-                | JourneyStepChoice::Track(_)
-                | JourneyStepChoice::Cancel(_)
-                | JourneyStepChoice::Wait(_)
-                | JourneyStepChoice::WalkAway => {}
+                _ => {} // the other steps ask for nothing that a target may lack
             }
         }
     }
@@ -101,6 +99,18 @@ fn check_operators(plan: &Plan, file: &ScenarioFile, target: &Target, findings: 
     }
 }
 
+/// Reports a draft without a device grant, where Users have to sign in.
+fn check_draft(plan: &Plan, file: &ScenarioFile, target: &Target, findings: &mut Findings) {
+    let draft = target.session_mode.unwrap_or(plan.swarm.session_mode);
+    if target.sign_in.is_none() || draft != SessionMode::Dpop01 || target.session_mode.is_some() {
+        return; // what the target file says itself was checked there
+    }
+    if let Some(mode) = file.agents.as_ref().and_then(|agents| agents.session_mode.as_ref()) {
+        let message = format!("Users sign in at {} (`sign_in`), which `dpop-0.1` has none of", shown(&target.name));
+        findings.report(mode.place, format!("{message}; expected `dpop-0.2`, or `session_mode` in {}", target.file));
+    }
+}
+
 /// What is dropped on the way.
 struct Drops<'a> {
     target: &'a Target,
@@ -115,11 +125,11 @@ impl Drops<'_> {
     fn fault(&mut self, fault: &Fault) -> Option<Fault> {
         let (id, word, name) = (&fault.id, fault.kind.word(), &self.target.name);
         let reason = match fault.kind {
-            FaultKind::Crash { .. } | FaultKind::Restart { .. } => "it strikes Companies that are simulated",
+            FaultKind::Crash { .. } | FaultKind::Restart { .. } => "it stops a Company that is simulated",
             FaultKind::BackendSlow(_) | FaultKind::BackendTimeout { .. } | FaultKind::BackendFail => {
-                "it strikes backends that are simulated"
+                "it strikes a backend that is simulated"
             }
-            _ if fault.on == [Purpose::Keys] => "it strikes requests (`keys`) that are not the Agents'",
+            _ if fault.on == [Purpose::Keys] => "no Agent sends requests for `keys`",
             FaultKind::Delay(_)
             | FaultKind::DelayAnswer(_)
             | FaultKind::LoseRequest
@@ -133,7 +143,7 @@ impl Drops<'_> {
                 return Some(Fault { on, at, ..fault.clone() });
             }
         };
-        self.notes.push(format!("fault {id} (`{word}`) is dropped: {reason}, and `{name}` is not"));
+        self.notes.push(format!("fault {id} (`{word}`) is dropped: {reason}"));
         None
     }
 
@@ -150,7 +160,7 @@ impl Drops<'_> {
         for minimum in dropped {
             let reason = match minimum.counter {
                 ReachCounter::TermsChanged => format!("`{}` has no hook `revise`", self.target.name),
-                _ => "its fault is dropped".to_owned(),
+                _ => "no fault that is left does that".to_owned(),
             };
             self.notes.push(format!("the minimum `{}` is dropped: {reason}", minimum.text));
         }
@@ -168,8 +178,9 @@ impl Drops<'_> {
         let name = &self.target.name;
         if self.target.hooks.revise.is_none() {
             if visited.iter().any(|company| chances(company) != (0.0, 0.0)) {
-                self.notes
-                    .push(format!("`revise` is dropped: `{name}` has no hook `revise`, so terms change as it likes"));
+                self.notes.push(format!(
+                    "`proposals.revise` is dropped: `{name}` has no hook `revise`, so terms change as it likes"
+                ));
             }
             let proposals = first.proposals.clone();
             return Some(Proposals { revise_before_approval: 0.0, revise_during_confirm: 0.0, ..proposals });

@@ -27,7 +27,7 @@ pub(super) fn resolve(
 ) -> Hooks {
     let Some(settings) = settings else { return Hooks::default() };
     let approve = settings.approve_sign_in.as_ref().map(|hook| {
-        let scope = Scope::of(&[CODE, "account", "user"]);
+        let scope = Scope::of(&[CODE, super::ACCOUNT_PLACEHOLDER, "user"]);
         made(hook.value.request(), hook.place, &scope, Some(CODE), findings)
     });
     let revise = settings

@@ -35,7 +35,8 @@ const ACCOUNT: &str = "{user}";
 const EVERY_HOST: &str = "*";
 
 /// Placeholders of an action's requests, and those of them that an earlier answer may fill instead.
-const ACTION_PLACEHOLDERS: &[&str] = &["order_id", "item_id", "sku", "user", "account", "intent"];
+const ACTION_PLACEHOLDERS: &[&str] = &["order_id", "item_id", "sku", "user", "intent"];
+const ACCOUNT_PLACEHOLDER: &str = "account";
 const TAKEABLE: &[&str] = &["order_id", "item_id", "sku"];
 
 /// Turns the target file at `path` into a target; mistakes go to `findings`.
@@ -49,7 +50,8 @@ pub(in crate::scenario) fn resolve(
     check_name("target", &file.target, findings);
     check_domain(&file.domain, findings);
     check_operators_port(file, findings);
-    let actions = actions(&file.actions, findings);
+    check_draft(file, findings);
+    let actions = actions(&file.actions, file.sign_in.is_some(), findings);
     Target {
         name: file.target.value.as_str().into(),
         file: path.display().to_string(),
@@ -63,7 +65,7 @@ pub(in crate::scenario) fn resolve(
         clock_error: clock_error(file.clock_error.as_ref(), findings),
         operator: file.operator.as_ref().map(|operator| known_operator(operator, folder, findings)),
         operators_port: file.operators_port.as_ref().map(|port| port.value),
-        sign_in: file.sign_in.as_ref().map(|settings| sign_in(settings, findings)),
+        sign_in: file.sign_in.as_ref().map(|settings| sign_in(&settings.value, findings)),
         hooks: hooks::resolve(file.hooks.as_ref(), &actions, findings),
         actions,
         known: judging::names(anomalies, file.known.as_deref().unwrap_or_default(), findings).into_iter().collect(),
@@ -103,6 +105,13 @@ fn check_operators_port(file: &TargetFile, findings: &mut Findings) {
         let message =
             "`operators_port` is of the run's own operators, but the target knows an `operator`; expected one of them";
         findings.report(port.place, message);
+    }
+}
+
+/// Draft 0.1 has no device grant.
+fn check_draft(file: &TargetFile, findings: &mut Findings) {
+    if let Some(sign_in) = file.sign_in.as_ref().filter(|_| file.session_mode == Some(SessionModeWord::Dpop01)) {
+        findings.report(sign_in.place, "`sign_in` with `session_mode: dpop-0.1`, which has none; expected `dpop-0.2`");
     }
 }
 
@@ -167,19 +176,28 @@ fn sign_in(settings: &SignInSettings, findings: &mut Findings) -> SignIn {
     }
 }
 
-fn actions(actions: &At<Named<TargetActionSettings>>, findings: &mut Findings) -> IndexMap<SmolStr, TargetAction> {
+fn actions(
+    actions: &At<Named<TargetActionSettings>>,
+    signs_in: bool,
+    findings: &mut Findings,
+) -> IndexMap<SmolStr, TargetAction> {
     if actions.value.0.is_empty() {
         findings.report(actions.place, "`actions` is empty; expected at least one");
     }
     let entries = actions.value.0.iter().map(|(name, settings)| {
         check_name("action", name, findings);
-        (name.value.as_str().into(), action(settings, findings))
+        (name.value.as_str().into(), action(settings, signs_in, findings))
     });
     entries.collect()
 }
 
-fn action(settings: &TargetActionSettings, findings: &mut Findings) -> TargetAction {
+fn action(settings: &TargetActionSettings, signs_in: bool, findings: &mut Findings) -> TargetAction {
     let mut scope = Scope::of(ACTION_PLACEHOLDERS);
+    if signs_in {
+        scope.add(ACCOUNT_PLACEHOLDER);
+    } else {
+        scope.lacks_account();
+    }
     let before = settings.before.as_ref().map(|before| preparations(before, &mut scope, findings)).unwrap_or_default();
     let shape = |request: &At<RequestSettings>, scope: &Scope, findings: &mut Findings| {
         requests::shape(request.value.request(), request.place, scope, findings)
@@ -234,6 +252,7 @@ fn check_taken_name(name: &At<String>, findings: &mut Findings) {
     let own: BTreeSet<&str> = ACTION_PLACEHOLDERS
         .iter()
         .chain(hooks::PLACEHOLDERS)
+        .chain([&ACCOUNT_PLACEHOLDER])
         .copied()
         .filter(|word| !TAKEABLE.contains(word))
         .collect();

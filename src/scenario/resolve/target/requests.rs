@@ -1,7 +1,6 @@
 //! Requests in the words of a target file: methods, URLs, bodies, placeholders, places in answers.
 
-use std::collections::BTreeSet;
-
+use indexmap::IndexSet;
 use serde_json::Value;
 
 use crate::plan::{FakeValue, Piece, RequestShape, pieces};
@@ -25,7 +24,7 @@ pub(super) enum Destination {
 impl Destination {
     fn expected(self) -> &'static str {
         match self {
-            Self::Target => "a path like `/api/orders`, or an absolute HTTPS URL",
+            Self::Target => "a path like `/api/orders` or an absolute HTTPS URL",
             Self::Hook => "an absolute URL like `http://127.0.0.1:18444/settle`",
             Self::Client => "an HTTPS URL like `https://agent.example/agent.json`",
             Self::Resource => "an HTTPS URL like `https://shop.example/api`",
@@ -42,16 +41,22 @@ impl Destination {
 /// The placeholders that are known somewhere, apart from what `fake` makes up.
 #[derive(Debug, Default)]
 pub(super) struct Scope {
-    names: BTreeSet<String>,
+    names: IndexSet<String>,
+    /// There are no accounts, since nobody signs in.
+    no_account: bool,
 }
 
 impl Scope {
     pub(super) fn of(names: &[&str]) -> Self {
-        Self { names: names.iter().map(|name| (*name).to_owned()).collect() }
+        Self { names: names.iter().map(|name| (*name).to_owned()).collect(), no_account: false }
     }
 
     pub(super) fn add(&mut self, name: &str) {
         self.names.insert(name.to_owned());
+    }
+
+    pub(super) fn lacks_account(&mut self) {
+        self.no_account = true;
     }
 
     /// Reports each placeholder of a text that is not known.
@@ -62,11 +67,16 @@ impl Scope {
             if self.names.contains(name) || made_up.is_some_and(|word| FakeValue::from_word(word).is_some()) {
                 continue;
             }
+            if self.no_account && name == super::ACCOUNT_PLACEHOLDER {
+                findings
+                    .report(place, "`{account}` where nobody signs in; expected `sign_in` in this file, or `{user}`");
+                continue;
+            }
             let fakes: Vec<String> = FakeValue::ALL.iter().map(|value| format!("fake.{}", value.word())).collect();
             let fakes = fakes.iter().map(String::as_str);
             let names = self.names.iter().map(String::as_str);
             let expected =
-                if made_up.is_some() { one_of(fakes.clone()) } else { one_of(names.clone().chain(["fake.…"])) };
+                if made_up.is_some() { one_of(fakes.clone()) } else { one_of(names.clone().chain(["fake.WORD"])) };
             let message = format!("unknown placeholder {}; expected {expected}", shown(&format!("{{{name}}}")));
             findings.report_near(place, message, nearest(name, names.chain(fakes)));
         }
@@ -137,7 +147,7 @@ pub(super) fn check_url(url: &At<String>, destination: Destination, scope: &Scop
     }
     let is_absolute = authority.is_some_and(|text| !text.is_empty() && !text.starts_with(':') && !text.contains('@'));
     if !parses || !(is_path || is_absolute) {
-        findings.report(url.place, format!("{} is no such URL; expected {expected}", shown(&url.value)));
+        findings.report(url.place, format!("expected {expected}, found {}", shown(&url.value)));
         return;
     }
     if known {
