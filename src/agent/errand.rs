@@ -45,7 +45,7 @@ impl Url {
 
 /// How often requests were sent, by purpose: names each try to faults and draws.
 #[derive(Debug, Default)]
-pub(super) struct Attempts([AtomicU64; 10]);
+pub(super) struct Attempts([AtomicU64; 11]);
 
 impl Attempts {
     fn next(&self, purpose: Purpose) -> u64 {

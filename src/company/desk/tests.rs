@@ -74,6 +74,7 @@ fn record(state: State) -> Record {
         kind: 0,
         direct: false,
         owner: Arc::new(owner("ses_1")),
+        account: None,
         subject: Arc::new(subject),
         offer: Arc::new(offer),
         state,
@@ -95,6 +96,7 @@ struct Case {
     action: Action,
     defects: Defects<CompanyDefect>,
     owner: Owner,
+    account: Option<SmolStr>,
     scopes: Vec<SmolStr>,
     lists_operations: bool,
     revision: u64,
@@ -110,6 +112,7 @@ impl Case {
             action: action(Approval::User),
             defects: Defects::default(),
             owner: owner("ses_1"),
+            account: None,
             scopes: vec!["orders:write".into()],
             lists_operations: true,
             revision: 3,
@@ -123,7 +126,12 @@ impl Case {
     }
 
     fn caller(&self) -> Caller<'_> {
-        Caller { owner: &self.owner, scopes: &self.scopes, lists_operations: self.lists_operations }
+        Caller {
+            owner: &self.owner,
+            account: self.account.as_ref(),
+            scopes: &self.scopes,
+            lists_operations: self.lists_operations,
+        }
     }
 
     fn rules(&self) -> Rules<'_> {
