@@ -185,6 +185,29 @@ fn c2_and_c3_come_before_everything_in_every_state() {
 }
 
 #[test]
+fn an_account_s_operation_is_for_sessions_that_are_signed_in_to_it() {
+    for state in State::ALL {
+        let own = || Case {
+            record: Record { account: Some("a1".into()), ..record(state) },
+            owner: owner("ses_9"),
+            account: Some("a1".into()),
+            ..Case::of(state)
+        };
+        assert_eq!(own().refusal(), None, "{state}");
+        assert_eq!(Case { account: None, ..own() }.refusal(), Some(Refusal::SignInRequired), "{state}");
+        let signed_out = Case { account: None, owner: owner("ses_1"), scopes: Vec::new(), ..own() };
+        assert_eq!(signed_out.refusal(), Some(Refusal::SignInRequired), "{state}: before the scope");
+        assert_eq!(Case { account: Some("a2".into()), ..own() }.refusal(), Some(Refusal::NotFound), "{state}");
+        let other = Owner { user_id: "u9".into(), ..owner("ses_1") };
+        assert_eq!(Case { owner: other, account: None, ..own() }.refusal(), Some(Refusal::NotFound), "{state}");
+        let signed_in_since = Case { account: Some("a1".into()), ..Case::of(state) };
+        assert_eq!(signed_in_since.refusal(), None, "{state}: proposed signed out, in the same Session");
+        let elsewhere = Case { owner: owner("ses_9"), ..signed_in_since };
+        assert_eq!(elsewhere.refusal(), Some(Refusal::NotFound), "{state}");
+    }
+}
+
+#[test]
 fn c4_comes_next_in_every_state() {
     for state in State::ALL {
         let case = Case {

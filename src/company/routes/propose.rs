@@ -128,8 +128,14 @@ struct Done<'a> {
 fn wish_key(shop: &Shop, kind: usize, asked: &Asked) -> String {
     let owner = &asked.admitted.grant.owner;
     let item = asked.item_id.as_deref().unwrap_or_default();
-    let name = &shop.action(kind).name;
-    [&owner.client_id, &owner.user_id, asked.order.as_str(), name, item].join("\n")
+    let action = shop.action(kind);
+    let mut key = [&owner.client_id, &owner.user_id, asked.order.as_str(), &action.name, item].join("\n");
+    // An account's orders are its own; elsewhere a sign-in between two requests leaves the wish what it was.
+    if let Some(account) = asked.admitted.account.as_deref().filter(|_| action.signed_in) {
+        key.push('\n');
+        key.push_str(account);
+    }
+    key
 }
 
 /// The operation that is open for this wish, or a new one (Operations 4; rules OC-14, OC-S1). Two requests for one wish
