@@ -18,10 +18,11 @@ use crate::{
 };
 
 /// The steps in the order in which a journey takes them.
-const STEPS: [Purpose; 11] = [
+const STEPS: [Purpose; 12] = [
     Purpose::Discover,
     Purpose::Keys,
     Purpose::Token,
+    Purpose::SignIn,
     Purpose::Prepare,
     Purpose::Propose,
     Purpose::Change,
