@@ -22,6 +22,8 @@ pub enum Unfit {
     Check(SmolStr),
     /// It does not list the Operations extension in the version that the Agents speak.
     NoOperations,
+    /// Users are to sign in, and it has no device authorization endpoint.
+    NoSignIn,
 }
 
 /// What a target's documents publish.
@@ -48,5 +50,11 @@ pub async fn probe(shared: &Shared) -> Result<Published, Unfit> {
         }
     };
     let operations = site.operations.as_ref().ok_or(Unfit::NoOperations)?;
-    Ok(Published { urls: vec![site.token_endpoint.clone(), operations.endpoint.clone()] })
+    let signs_in = shared.plan.target.as_ref().is_some_and(|target| target.sign_in.is_some());
+    if signs_in && site.sign_in.device_endpoint.is_none() {
+        return Err(Unfit::NoSignIn);
+    }
+    let mut urls = vec![site.token_endpoint.clone(), operations.endpoint.clone()];
+    urls.extend(site.sign_in.device_endpoint.clone().filter(|_| signs_in));
+    Ok(Published { urls })
 }

@@ -179,6 +179,10 @@ fn told(unfit: &Unfit, shared: &Shared, field: &Field, address: SocketAddr) -> S
             ),
         },
         Unfit::Check(check) => format!("`{name}` cannot be used: {}", check_told(check, domain, file, shared)),
+        Unfit::NoSignIn => format!(
+            "`{name}` cannot be used: Users are to sign in (`sign_in` in {file}), and its authorization server has no \
+             device authorization endpoint"
+        ),
         Unfit::NoOperations => format!(
             "`{name}` cannot be used: its poppy.json does not list the Operations extension in version {}",
             shared.plan().swarm.operations_version
