@@ -77,6 +77,15 @@ pub const CLIENT_METADATA_SECONDS_MAX: u64 = 300;
 /// The longest `client_id` that a Company looks at, in bytes.
 pub const CLIENT_ID_BYTES_MAX: usize = 2_048;
 
+/// How long the codes of a sign-in are good at a simulated Company, in seconds.
+pub const SIGN_IN_SECONDS: u64 = 600;
+
+/// How often a simulated Company lets an Agent poll for a sign-in, in seconds.
+pub const SIGN_IN_INTERVAL_SECONDS: u64 = 1;
+
+/// The longest account name that a simulated Company takes on its sign-in page, in bytes.
+pub const ACCOUNT_BYTES_MAX: usize = 256;
+
 /// Operators whose fetches a Company keeps apart; beyond that, idle ones are forgotten.
 pub const CLIENT_FETCHES_MAX: usize = 4_096;
 

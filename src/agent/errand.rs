@@ -1,5 +1,5 @@
 //! One request with a Session Token: a proof of its own for every try, a nonce when one is demanded, a renewed token
-//! when the old one is refused (digest 3.3, 3.4; rule OA-16).
+//! when the old one is refused, a sign-in when one is required (digest 3.3 to 3.5; rule OA-16).
 
 use std::sync::{
     Mutex,
@@ -13,9 +13,10 @@ use smol_str::SmolStr;
 use super::{
     answer::{Ended, Expected, Reading},
     discovery::Site,
+    held::{Token, Wanted},
     person::{Home, Person, lock},
     process::{Named, Process, jti},
-    session::{NoToken, Token, TokenDesk, secret},
+    session::{NoToken, TokenDesk, secret},
 };
 use crate::{
     history::record::{ApprovedBy, Purpose},
@@ -45,7 +46,7 @@ impl Url {
 
 /// How often requests were sent, by purpose: names each try to faults and draws.
 #[derive(Debug, Default)]
-pub(super) struct Attempts([AtomicU64; 10]);
+pub(super) struct Attempts([AtomicU64; 11]);
 
 impl Attempts {
     fn next(&self, purpose: Purpose) -> u64 {
@@ -90,12 +91,22 @@ pub(super) enum NotSent {
     Withheld,
     /// There is no token for it.
     NoToken,
+    /// It needs a Session that is signed in, and there is none.
+    NotSignedIn,
 }
 
 impl From<NoToken> for NotSent {
-    fn from(NoToken(why): NoToken) -> Self {
-        tracing::debug!("no token: {why}");
-        Self::NoToken
+    fn from(error: NoToken) -> Self {
+        match error {
+            NoToken::Refused(why) => {
+                tracing::debug!("no token: {why}");
+                Self::NoToken
+            }
+            NoToken::NotSignedIn(why) => {
+                tracing::debug!("not signed in: {why}");
+                Self::NotSignedIn
+            }
+        }
     }
 }
 
@@ -114,7 +125,7 @@ impl Errand<'_> {
         self.purpose != Purpose::Read
     }
 
-    /// Sends the request, and again at once where the answer asks for a nonce or another token.
+    /// Sends the request, and again at once where the answer asks for a nonce, another token or a sign-in.
     pub(super) async fn run(
         &self,
         person: &Person,
@@ -123,13 +134,15 @@ impl Errand<'_> {
         process: &mut Process,
     ) -> Result<Ended, NotSent> {
         let desk = TokenDesk { person, home, site };
-        let (mut nonce_demanded, mut token_refused) = (false, false);
-        let mut token = desk.token(process, self.resource, None).await?;
+        let (mut nonce_demanded, mut token_refused, mut sign_in_asked) = (false, false, false);
+        let signed_in = self.kind.is_some_and(|kind| site.sign_in.is_needed_by(kind));
+        let mut wanted = Wanted { resource: self.resource, signed_in };
+        let mut token = desk.token(process, wanted, None).await?;
         loop {
             if self.unless.is_some_and(|unless| unless.load(Ordering::Acquire)) {
                 return Err(NotSent::Withheld);
             }
-            let again = nonce_demanded || token_refused;
+            let again = nonce_demanded || token_refused || sign_in_asked;
             let ended = self.send(person, home, site, process, &token, again).await?;
             if let Some(nonce) = &ended.nonce {
                 home.sessions.keep_nonce(self.url.host(), nonce.clone());
@@ -138,7 +151,15 @@ impl Errand<'_> {
                 Some(ErrorCode::UseDpopNonce) if !nonce_demanded && ended.nonce.is_some() => nonce_demanded = true,
                 Some(ErrorCode::InvalidToken) if !token_refused => {
                     token_refused = true;
-                    token = desk.token(process, self.resource, Some(&token)).await?;
+                    token = desk.token(process, wanted, Some(&token)).await?;
+                }
+                Some(ErrorCode::SignInRequired) if !sign_in_asked => {
+                    sign_in_asked = true;
+                    wanted.signed_in = true;
+                    if let Some(kind) = self.kind {
+                        site.sign_in.note_needed_by(kind);
+                    }
+                    token = desk.token(process, wanted, Some(&token)).await?;
                 }
                 _ => return Ok(ended),
             }
@@ -182,6 +203,7 @@ impl Errand<'_> {
             acts: self.acts(),
             nonce: nonce.is_some(),
             token_ends: token.ends,
+            token_doubtful: &token.doubtful,
         });
         Ok(process.send(shared, call, named, request, reading).await)
     }

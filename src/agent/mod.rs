@@ -3,6 +3,7 @@
 //! A [`Person`] is one User with her Agent; [`run_journey`] takes her through one journey. Everything goes through the
 //! [`crate::world::World`]; every choice is drawn from the seed. `docs/agents.md` says how an Agent behaves.
 
+mod allow;
 mod answer;
 mod back_off;
 mod course;
@@ -10,6 +11,7 @@ mod dealing;
 mod discovery;
 mod end;
 mod errand;
+mod held;
 mod openapi;
 mod operation;
 pub mod operator;
@@ -17,6 +19,7 @@ mod person;
 mod process;
 mod session;
 mod shared;
+mod sign_in;
 mod standing;
 
 mod user;

@@ -18,10 +18,11 @@ use crate::{
 };
 
 /// The steps in the order in which a journey takes them.
-const STEPS: [Purpose; 10] = [
+const STEPS: [Purpose; 11] = [
     Purpose::Discover,
     Purpose::Keys,
     Purpose::Token,
+    Purpose::SignIn,
     Purpose::Propose,
     Purpose::Change,
     Purpose::Confirm,

@@ -5,3 +5,4 @@ mod layering;
 mod program;
 mod rehearsal;
 mod secrets;
+mod signing_in;

@@ -181,7 +181,7 @@ impl Dealing {
         };
         let did_nothing = |ended: &Result<Ended, NotSent>| match ended {
             Ok(ended) => matches!(ended.outcome, Outcome::Refused | Outcome::Unsent),
-            Err(NotSent::Withheld | NotSent::NoToken) => true,
+            Err(NotSent::Withheld | NotSent::NoToken | NotSent::NotSignedIn) => true,
         };
         if ended.iter().all(did_nothing) {
             self.confirm_left = left_before;
@@ -204,7 +204,11 @@ impl Dealing {
                     continue;
                 }
                 Err(NotSent::NoToken) => {
-                    self.no_token()?;
+                    self.no_token(JourneyEnd::Refused)?;
+                    continue;
+                }
+                Err(NotSent::NotSignedIn) => {
+                    self.no_token(JourneyEnd::NotSignedIn)?;
                     continue;
                 }
             };

@@ -197,7 +197,8 @@ impl Dealing {
     fn heard(&mut self, ended: Result<Ended, NotSent>) -> Flow<bool> {
         let ended = match ended {
             Ok(ended) => ended,
-            Err(NotSent::Withheld | NotSent::NoToken) => return self.no_token(),
+            Err(NotSent::Withheld | NotSent::NoToken) => return self.no_token(JourneyEnd::Refused),
+            Err(NotSent::NotSignedIn) => return self.no_token(JourneyEnd::NotSignedIn),
         };
         let refused = ended.outcome == Outcome::Refused && !ended.may_pass();
         let lost = ended.code == Some(ErrorCode::OperationNotFound);
@@ -213,9 +214,9 @@ impl Dealing {
     }
 
     /// There is no token to be had: the end, unless a confirm may have left, for then the Agent has to find out.
-    fn no_token(&mut self) -> Flow<bool> {
+    fn no_token(&mut self, end: JourneyEnd) -> Flow<bool> {
         self.failures = self.failures.saturating_add(1);
-        if self.confirm_left { Flow::Continue(false) } else { Flow::Break(JourneyEnd::Refused) }
+        if self.confirm_left { Flow::Continue(false) } else { Flow::Break(end) }
     }
 
     /// Reads the operation once; whether there was an answer.

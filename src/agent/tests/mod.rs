@@ -4,6 +4,7 @@ mod defects;
 mod fake;
 mod journeys;
 mod sessions;
+mod signing_in;
 
 use std::{sync::Arc, time::Duration};
 

@@ -245,6 +245,8 @@ section! {
         approval: Approvals,
         /// The scope that its token needs. Default: none.
         scope: At<String>,
+        /// Whether it needs a Session that is signed in to an account; then it needs a scope, too. Default: no.
+        signed_in: At<YesNo>,
         /// What it costs. Default: 0.00 USD.
         price: Price,
         /// `summary` of a revision, with placeholders. Default: a general sentence.

@@ -160,6 +160,13 @@ pub(in crate::scenario) fn company_plans(
         let place = settings.speaks.as_ref().map_or(place, |speaks| speaks.place);
         findings.report(place, "`speaks` is empty; expected `[operations]`");
     }
+    let actions = actions::resolve(place, settings.actions.as_ref(), findings);
+    let sessions = sessions(settings, swarm.session_mode, findings);
+    if sessions.mode == SessionMode::Dpop01 && actions.values().any(|action| action.signed_in) {
+        let place = settings.sessions.as_ref().map_or(place, |sessions| sessions.0.place);
+        let message = "an action has `signed_in: yes`, and sign-in of draft 0.1 is not simulated; expected `dpop-0.2`";
+        findings.report(place, message);
+    }
     let template = CompanyPlan {
         name: SmolStr::default(),
         group: group.into(),
@@ -171,12 +178,12 @@ pub(in crate::scenario) fn company_plans(
             .operations_version
             .as_ref()
             .map_or(SmolStr::new_static("1"), |text| text.value.as_str().into()),
-        sessions: sessions(settings, swarm.session_mode, findings),
+        sessions,
         answers: answers(settings.answers.clone().unwrap_or_default()),
         proposals: proposals(settings.proposals.clone().unwrap_or_default(), findings),
         store: store(&settings.store.clone().unwrap_or_default()),
         backend: backend(settings.backend.clone().unwrap_or_default(), findings),
-        actions: actions::resolve(place, settings.actions.as_ref(), findings),
+        actions,
         defects: settings.defects.iter().flat_map(|list| &list.0).map(|defect| defect.value.0).collect(),
     };
     numbers

@@ -110,6 +110,7 @@ fn action(plan: &Action) -> ActionSettings {
             Approval::StandingPermission => Approvals::StandingPermission,
         }),
         scope: plan.scope.as_ref().map(text),
+        signed_in: Some(At::nowhere(if plan.signed_in { YesNo::Yes } else { YesNo::No })),
         price: Some(Price(plan.price.clone())),
         summary: plan.summary.as_ref().map(text),
         terms: plan.terms.clone().map(At::nowhere),

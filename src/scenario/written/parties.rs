@@ -50,6 +50,7 @@ fn journey_step(plan: &JourneyStep) -> JourneyStepChoice {
             JourneyStepChoice::Cancel(CancelSettings { after: Some(Spread(after.clone())) })
         }
         JourneyStep::Wait { time } => JourneyStepChoice::Wait(Spread(time.clone())),
+        JourneyStep::SignOut => JourneyStepChoice::SignOut,
         JourneyStep::WalkAway => JourneyStepChoice::WalkAway,
     }
 }
