@@ -5,8 +5,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use poppyfield::{
     checker::{self, Judgement, Options},
-    history::Recorder,
-    measure::Meter,
+    history::{Event, Recorder},
+    measure::{Counts, Meter},
     plan::Plan,
     swarm::{self, Control, Ground},
     world::Lane,
@@ -15,6 +15,8 @@ use poppyfield::{
 /// What a rehearsed run left behind.
 pub(crate) struct Rehearsal {
     pub(crate) judgement: Judgement,
+    pub(crate) counts: Counts,
+    pub(crate) events: Vec<Event>,
 }
 
 /// Runs `plan` to its end and judges it.
@@ -40,8 +42,9 @@ pub(crate) fn rehearse(plan: Plan) -> Rehearsal {
     });
     recorder.finish().expect("memory can be written");
     let (history, ledger) = recorder.snapshot();
+    let events = history.iter().map(|record| record.event.clone()).collect();
     let judgement = checker::judge(history, ledger, Options::default());
-    Rehearsal { judgement }
+    Rehearsal { judgement, counts: meter.counts(), events }
 }
 
 /// Where virtual time begins.
