@@ -11,8 +11,8 @@ use super::legal::play;
 use super::script::read;
 use super::sweep::first_fall;
 use super::*;
-use crate::history::{Event, LedgerEntry, LedgerRecord};
 use crate::history::record::{Order, Outcome, Purpose, State};
+use crate::history::{Event, LedgerEntry, LedgerRecord};
 
 /// Whether answers of these intervals and ranks can be placed on a time line along which the rank never falls: by trying
 /// every order, as the search that the sweep stands in for would.

@@ -26,8 +26,7 @@ pub(crate) fn judge(case: &Case, ground: &Ground, tally: &mut Tally) {
 fn judge_once(case: &Case, counted: Counted, tally: &mut Tally) {
     if tally.judges(Anomaly::PerformedTwice) && counted.times > 1 {
         let confirms = case.asks.iter().filter(|ask| ask.purpose == Purpose::Confirm).count();
-        let sentence =
-            format!("{} was performed {}; confirms sent: {confirms}.", case.action, times(counted.times));
+        let sentence = format!("{} was performed {}; confirms sent: {confirms}.", case.action, times(counted.times));
         let evidence = with_confirms(case, vec![counted.evidence()]);
         tally.found(Anomaly::PerformedTwice, Some(case), counted.point, sentence, evidence);
     }

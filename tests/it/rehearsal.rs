@@ -5,8 +5,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use poppyfield::{
     checker::{self, Judgement, Options},
-    history::Recorder,
-    measure::Meter,
+    history::{Record, Recorder},
+    measure::{Counts, Meter},
     plan::Plan,
     swarm::{self, Control, Ground},
     world::Lane,
@@ -15,6 +15,8 @@ use poppyfield::{
 /// What a rehearsed run left behind.
 pub(crate) struct Rehearsal {
     pub(crate) judgement: Judgement,
+    pub(crate) history: Vec<Record>,
+    pub(crate) counts: Counts,
 }
 
 /// Runs `plan` to its end and judges it.
@@ -34,8 +36,8 @@ pub(crate) fn rehearse(plan: Plan) -> Rehearsal {
     });
     recorder.finish().expect("memory can be written");
     let (history, ledger) = recorder.snapshot();
-    let judgement = checker::judge(history, ledger, Options::default());
-    Rehearsal { judgement }
+    let judgement = checker::judge(history.clone(), ledger, Options::default());
+    Rehearsal { judgement, history, counts: meter.counts() }
 }
 
 /// Where virtual time begins.
