@@ -32,6 +32,7 @@ pub(super) fn check(args: &CheckArgs, console: &Console) -> Result<ExitStatus, F
             findings: files.judged.findings,
             expected_but_absent: files.judged.expected_but_absent,
             incomplete: files.judged.incomplete,
+            performed: files.judged.performed,
             ..measured
         },
         None => {

@@ -39,6 +39,9 @@ pub struct Summary {
     pub findings: Vec<FindingGroup>,
     /// Anomalies that the scenario said must show, and that did not.
     pub expected_but_absent: Vec<String>,
+    /// How often operations were performed by their Companies' own count, where they count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub performed: Option<PerformedRow>,
     /// Calls by step, in the order of a journey.
     pub steps: Vec<StepRow>,
     /// How long steady load lasted: what times are of.
@@ -129,6 +132,17 @@ pub enum Level {
     Should,
 }
 
+/// How often operations were performed, as their Companies count.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PerformedRow {
+    /// Operations that a Company was asked about one by one; 0 where it gave totals alone.
+    pub asked: u64,
+    /// Operations that were performed, each counted once.
+    pub operations: u64,
+    /// Performances: as many, unless something was performed more than once.
+    pub times: u64,
+}
+
 /// All findings of one anomaly.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FindingGroup {
@@ -204,6 +218,9 @@ pub struct Journeys {
     pub ended: BTreeMap<String, u64>,
     /// How many were due while too many were in flight, and were skipped.
     pub dropped: u64,
+    /// How many were due while as many of their kind as the scenario lets were in flight, and waited for one to end.
+    #[serde(default)]
+    pub held: u64,
     /// How long they took.
     pub took: Option<Percentiles>,
 }

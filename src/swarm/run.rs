@@ -98,6 +98,7 @@ pub async fn run(plan: &Arc<Plan>, field: &Arc<Field>, meter: &Meter, control: &
         () = drive(&crew, &plan.load, load_began) => false,
     };
     let load_ended = field.now();
+    crew.load_over();
     field.faults().end(load_ended);
     meter.load_ended(load_ended.as_nanos());
 

@@ -9,7 +9,7 @@ use crate::plan::{Distribution, Figure};
 fn scenario(settle: &str, chance: &str, price: &str, think: &str, summary: &str) -> String {
     format!(
         "scenario: law\ncompanies:\n  shop:\n    company: {{ company: shop, actions: {{ exchange: {{ price: {price}, \
-         summary: {summary}, steps: [{{ name: charge }}] }} }} }}\njourneys: {{ a: {{ steps: [propose: {{ at: shop, \
+         summary: {summary}, steps: [{{ name: charge }}] }} }} }}\njourneys: {{ a: {{ in_flight: 3, steps: [propose: {{ at: shop, \
          action: exchange }}, ask-user, confirm, track] }} }}\nload: [closed: {{ agents: 1, think: {think}, for: 5s }}]\n\
          faults: [{{ do: reset, chance: {chance} }}]\nsettle: {settle}\n"
     )

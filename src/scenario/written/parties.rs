@@ -34,7 +34,11 @@ pub(super) fn agents(plan: &SwarmPlan) -> AgentSettings {
 
 pub(super) fn journey(plan: &Journey) -> (At<String>, JourneySettings) {
     let steps = plan.steps.iter().map(|step| At::nowhere(journey_step(step))).collect();
-    let settings = JourneySettings { weight: Some(At::nowhere(plan.weight)), steps: At::nowhere(steps) };
+    let settings = JourneySettings {
+        weight: Some(At::nowhere(plan.weight)),
+        in_flight: plan.in_flight.map(At::nowhere),
+        steps: At::nowhere(steps),
+    };
     (text(&plan.name), settings)
 }
 
