@@ -221,7 +221,8 @@ impl Fetcher<'_> {
             }
             failures += 1;
             if failures >= self.tries {
-                self.trouble = Some((url, ended.why.unwrap_or_default()));
+                let status = ended.status.map(|status| format_smolstr!("status-{status}"));
+                self.trouble = Some((url, status.or(ended.why).unwrap_or_default()));
                 return Err(Unknown::NotNow);
             }
             let world = &self.shared.world;

@@ -12,7 +12,7 @@ use crate::{
     fault::Faults,
     history::Recorder,
     measure::Meter,
-    plan::{Hook, Performed, Plan, Target},
+    plan::{CaFile, Hook, Performed, Plan, Target},
     protocol::discovery::POPPY_JSON_PATH,
     world::{Field, FieldError, FieldOptions, Lane, Why},
 };
@@ -152,21 +152,18 @@ fn told(unfit: &Unfit, shared: &Shared, field: &Field, address: SocketAddr) -> S
     match unfit {
         Unfit::NoAnswer { url, why } => match why.as_str() {
             "connection-refused" => format!(
-                "cannot reach `{name}`: nobody takes a connection at {address}, where {url} is asked for; \
-                 start that Company there, or correct `connect_to` in {file}"
+                "cannot reach `{name}`: no connection can be made at {address}, where {url} is asked for; start that \
+                 Company there, or correct `connect_to` in {file}"
             ),
             "certificate-not-trusted" => {
                 let presented = field.rejected_certificate().unwrap_or_else(|| "its certificate".to_owned());
-                let trusted = target.ca.as_ref().map_or_else(
-                    || "whom this machine trusts is trusted; name the target's own CA with `ca`".to_owned(),
-                    |ca| {
-                        format!(
-                            "{} alone is trusted; see that it is the CA of the Company that is running, `ca`",
-                            ca.path
-                        )
-                    },
-                );
-                format!("`{name}` is not trusted: {presented}. {trusted} in {file}")
+                let trusted = match &target.ca {
+                    None => format!("whom this machine trusts; name that Company's own CA as `ca` in {file}"),
+                    Some(CaFile { path, .. }) => {
+                        format!("{path} alone; see that `ca` in {file} is the CA of the Company that is running")
+                    }
+                };
+                format!("`{name}` is not trusted: {presented}. Trusted is {trusted}")
             }
             status if status.starts_with("status-") => format!(
                 "{url} was answered with status {}, not with a document: there is no Company of the Personal Agent \

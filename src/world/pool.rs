@@ -3,6 +3,7 @@
 use std::{
     collections::HashMap,
     future::poll_fn,
+    io,
     net::SocketAddr,
     sync::{Arc, Mutex, OnceLock, PoisonError},
     time::Duration,
@@ -158,13 +159,19 @@ impl Pool {
             None => handshake(TokioIo::new(stream)).await,
             Some(tls) => {
                 let name = ServerName::try_from(to.host.to_owned()).map_err(|_| Why::NoSuchHost)?;
-                let stream = tls.connect(name, stream).await.map_err(|error| {
-                    // rustls reports what it does not trust as invalid data; all else is the connection's end.
-                    if error.kind() == std::io::ErrorKind::InvalidData { Why::Untrusted } else { Why::Refused }
-                })?;
+                let stream = tls.connect(name, stream).await.map_err(|error| why_no_tls(&error))?;
                 handshake(TokioIo::new(stream)).await
             }
         }
+    }
+}
+
+/// Why a TLS greeting failed: what rustls says of the other side, or else the connection's end.
+fn why_no_tls(error: &io::Error) -> Why {
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+        Some(rustls::Error::InvalidCertificate(_)) => Why::Untrusted,
+        Some(_) => Why::NoTls,
+        None => Why::Refused,
     }
 }
 

@@ -309,13 +309,13 @@ async fn a_first_look_says_what_is_wrong_and_what_to_do() {
     let closed = TcpListener::bind((loopback(), 0)).await.expect("a port").local_addr().expect("an address");
     let text = told(&|target| target.connect_to.every = Some(closed)).await;
     assert!(
-        text.contains(&format!("nobody takes a connection at {closed}")) && text.contains("start that Company"),
+        text.contains(&format!("no connection can be made at {closed}")) && text.contains("start that Company"),
         "{text}"
     );
 
     let stranger = Authority::new().expect("an authority").pem();
     let text = told(&|target| target.ca = Some(CaFile { path: "other.pem".to_owned(), pem: stranger.clone() })).await;
-    for part in ["clothes-1.example presented a certificate of", "Poppyfield run CA", "other.pem alone is trusted"] {
+    for part in ["clothes-1.example presented a certificate of", "Poppyfield run CA", "Trusted is other.pem alone"] {
         assert!(text.contains(part), "{text}");
     }
 
