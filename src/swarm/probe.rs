@@ -13,7 +13,6 @@ use crate::{
     history::Recorder,
     measure::Meter,
     plan::{CaFile, Hook, Performed, Plan, Target},
-    protocol::discovery::POPPY_JSON_PATH,
     world::{Field, FieldError, FieldOptions, Lane, Why},
 };
 
@@ -54,7 +53,7 @@ pub async fn probe(plan: &Plan, may_load: &BTreeSet<String>, epoch: Timestamp) -
     });
     let field = field.map_err(|error| unreachable(&error))?;
     field.connect(remote(target, may_load)).map_err(|error: FieldError| unreachable(&error))?;
-    let first = format!("https://{}{POPPY_JSON_PATH}", target.domain);
+    let first = format!("https://{}/", target.domain);
     let address = place(&field, target, &first).await?;
     for url in urls_of(target) {
         place(&field, target, &url).await?;

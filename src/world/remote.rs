@@ -207,4 +207,12 @@ mod tests {
         assert_eq!(site.looked_up(&place("http://192.0.2.7/settle")).await, Err(Why::NotPermitted));
         assert_eq!(site.looked_up(&place("http://0.0.0.0/settle")).await, Err(Why::NotPermitted));
     }
+
+    #[tokio::test]
+    async fn without_an_address_of_the_file_a_host_is_where_it_is_found() {
+        let site = site(ConnectTo::default(), &[]);
+        let found = site.address(&place("https://localhost:8443/")).await.unwrap();
+        assert!(found.ip().is_loopback() && found.port() == 8443, "{found}");
+        assert_eq!(site.address(&place("https://nobody.invalid/")).await, Err(Why::NoSuchHost));
+    }
 }

@@ -2,10 +2,10 @@
 //! Agents that it knows already and a control port for its people.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     net::{IpAddr, Ipv4Addr, SocketAddr},
     path::Path,
-    sync::Arc,
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
@@ -25,7 +25,7 @@ use poppyfield::{
     measure::Meter,
     plan::{
         AgentStage, CaFile, CompanyDefect, CompanyPlan, ConnectTo, Distribution, Hook, Hooks, KnownOperator, LoadModel,
-        Performed, Plan, RequestShape, Target, TargetAction,
+        Performed, Plan, RequestShape, Settle, Target, TargetAction,
     },
     protocol::{ClientMetadata, JwkSet},
     scenario::{self, Overrides},
@@ -66,8 +66,12 @@ struct Theirs {
     address: SocketAddr,
     ca: String,
     control: SocketAddr,
+    asked: Asked,
     operator: KnownOperator,
 }
+
+/// What the people at the control port were asked for, with the path.
+type Asked = Arc<Mutex<Vec<(String, Value)>>>;
 
 impl Theirs {
     async fn open(change: impl FnOnce(&mut CompanyPlan)) -> Self {
@@ -87,8 +91,19 @@ impl Theirs {
         let address = field.addresses()[0].1;
         let (operator, documents) = operator();
         field.outsider(OPERATOR, serve(documents).await);
-        let control = serve(Router::new().route("/performed", post(performed)).with_state(recorder.clone())).await;
-        Self { field, recorder, address, ca, control, operator }
+        let asked = Asked::default();
+        let people = Router::new()
+            .route("/revise", post(note))
+            .route("/settle", post(note))
+            .route("/totals", post(totals))
+            .with_state(asked.clone());
+        let count = Router::new().route("/performed", post(performed)).with_state(recorder.clone());
+        let control = serve(people.merge(count)).await;
+        Self { field, recorder, address, ca, control, asked, operator }
+    }
+
+    fn hook(&self, path: &str, body: Value) -> Hook {
+        Hook { url: format!("http://{}{path}", self.control), method: "POST".into(), body: Some(body) }
     }
 
     fn target(&self) -> Target {
@@ -102,11 +117,7 @@ impl Theirs {
             resource: None,
             user_approval_required,
         };
-        let hook = Hook {
-            url: format!("http://{}/performed", self.control),
-            method: "POST".into(),
-            body: Some(json!({ "operation_id": "{operation_id}" })),
-        };
+        let hook = self.hook("/performed", json!({ "operation_id": "{operation_id}" }));
         Target {
             name: "theirs".into(),
             file: "theirs.yaml".to_owned(),
@@ -171,6 +182,19 @@ async fn performed(State(recorder): State<Recorder>, Json(asked): Json<Value>) -
     Json(json!({ "times": steps.into_values().max().unwrap_or(0) }))
 }
 
+/// Somebody does as asked, and remembers it.
+async fn note(State(asked): State<Asked>, uri: axum::http::Uri, Json(body): Json<Value>) {
+    asked.lock().expect("the list").push((uri.path().to_owned(), body));
+}
+
+/// A count in all: 7 before the first time that it is asked for, and three more of two operations each time.
+async fn totals(State(asked): State<Asked>) -> Json<Value> {
+    let mut asked = asked.lock().expect("the list");
+    let before = asked.iter().filter(|(path, _)| path == "/totals").count();
+    asked.push(("/totals".to_owned(), Value::Null));
+    Json(json!({ "performed": 7 + 3 * before, "operations": 7 + 2 * before }))
+}
+
 /// A shipped scenario, small, pointed at the target.
 fn aimed(scenario: &str, target: Target) -> Plan {
     let overrides = Overrides { target: Some(target), ..Overrides::default() };
@@ -196,9 +220,15 @@ struct Done {
     judgement: Judgement,
     ran: Ran,
     events: Vec<Event>,
+    ledger: Vec<LedgerEntry>,
 }
 
 async fn run(plan: Plan) -> Done {
+    run_known_to(plan, None).await
+}
+
+/// A run whose own operators, if it has any, `theirs` can find.
+async fn run_known_to(plan: Plan, theirs: Option<&Theirs>) -> Done {
     let recorder = Recorder::in_memory();
     let ground = Ground {
         recorder: recorder.clone(),
@@ -208,12 +238,16 @@ async fn run(plan: Plan) -> Done {
         may_load: Default::default(),
     };
     let field = swarm::set_up(&plan, ground).await.expect("the Agents' side can be set up");
+    if let Some(theirs) = theirs {
+        field.addresses().iter().for_each(|(host, address)| theirs.field.outsider(host, *address));
+    }
     let ran = swarm::run(&plan.into(), &field, &Meter::new(), &Control::default()).await.expect("keys");
     recorder.finish().expect("memory can be written");
     let (history, ledger) = recorder.snapshot();
     let events = history.iter().map(|record| record.event.clone()).collect();
+    let entries = ledger.iter().map(|record| record.entry.clone()).collect();
     let judgement = checker::judge(history, ledger, Options::default());
-    Done { judgement, ran, events }
+    Done { judgement, ran, events, ledger: entries }
 }
 
 impl Done {
@@ -286,6 +320,74 @@ async fn requests_before_a_proposal_give_it_their_values() {
         _ => None,
     });
     assert!(terms.is_some(), "an operation came to an end");
+    theirs.field.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_runs_own_operators_serve_their_documents_where_a_target_knows_none() {
+    let theirs = Theirs::open(|_| {}).await;
+    let target = Target { operator: None, ..theirs.target() };
+    let done = run_known_to(aimed("confirm-storm", target), Some(&theirs)).await;
+    assert!(done.judgement.findings.is_empty(), "{}", done.explained());
+    assert!(done.judgement.counts.operations >= 15, "{:?}", done.judgement.counts);
+    theirs.field.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_people_at_the_target_are_asked_to_change_terms_and_to_end_what_is_in_progress() {
+    let theirs = Theirs::open(|company| company.answers.answer_within = Duration::ZERO).await;
+    let mut target = theirs.target();
+    target.hooks.revise = Some(theirs.hook("/revise", json!({ "operation_id": "{operation_id}" })));
+    target.hooks.settle = Some(Settle {
+        hook: theirs.hook("/settle", json!({ "operation_id": "{operation_id}", "succeeded": "{succeeded}" })),
+        actions: ["exchange".into()].into(),
+        after: Distribution::ZERO,
+        succeed: 0.5,
+    });
+    let mut plan = aimed("confirm-storm", target);
+    plan.companies[0].proposals.revise_before_approval = 0.5;
+    plan.companies[0].proposals.revise_during_confirm = 0.0;
+    let done = run(plan).await;
+    assert!(done.judgement.findings.is_empty(), "{}", done.explained());
+    let asked = theirs.asked.lock().expect("the list").clone();
+    let of = |path: &str| asked.iter().filter(|(asked, _)| asked == path).map(|(_, body)| body).collect::<Vec<_>>();
+    let ids = |bodies: &[&Value]| {
+        bodies.iter().map(|body| body["operation_id"].as_str().expect("an ID").to_owned()).collect::<BTreeSet<_>>()
+    };
+    let (revised, settled) = (of("/revise"), of("/settle"));
+    assert!((4..=16).contains(&revised.len()), "{revised:?}");
+    assert_eq!(ids(&settled).len(), settled.len(), "each is ended once");
+    assert!(settled.len() > 15 && settled.iter().any(|body| body["succeeded"] == true), "{settled:?}");
+    assert!(settled.iter().any(|body| body["succeeded"] == false), "{settled:?}");
+    theirs.field.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_count_in_all_is_taken_before_the_run_and_after_it() {
+    let theirs = Theirs::open(|_| {}).await;
+    let mut target = theirs.target();
+    let (performed, operations) = ("/performed".to_owned(), "/operations".to_owned());
+    target.hooks.performed = Some(Performed::Totals { hook: theirs.hook("/totals", json!({})), performed, operations });
+    let done = run(aimed("confirm-storm", target)).await;
+    let totals = done.ledger.iter().find_map(|entry| match entry {
+        LedgerEntry::Totals(totals) => Some((totals.company.as_str(), totals.performed, totals.operations)),
+        _ => None,
+    });
+    assert_eq!(totals, Some(("theirs", 3, 2)), "what came on top");
+    assert!(done.anomalies().contains(&"performed-twice"), "{:?}", done.anomalies());
+    theirs.field.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_count_that_is_not_to_be_had_is_told() {
+    let theirs = Theirs::open(|_| {}).await;
+    let mut target = theirs.target();
+    let hook = theirs.hook("/no-such-hook", json!({ "operation_id": "{operation_id}" }));
+    target.hooks.performed = Some(Performed::EachOperation { hook, count: "/times".to_owned() });
+    let done = run(aimed("confirm-storm", target)).await;
+    let tally = &done.ran.hooks["performed"];
+    assert_eq!((done.ran.uncounted, tally.done), (tally.refused, 0));
+    assert!(tally.refused > 0 && tally.why.as_deref() == Some("status 404"), "{tally:?}");
     theirs.field.close().await;
 }
 

@@ -194,6 +194,22 @@ async fn a_server_that_never_answers_may_have_acted_and_one_that_never_greets_ha
 }
 
 #[tokio::test]
+async fn a_port_without_tls_is_not_taken_for_a_certificate_that_is_not_trusted() {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
+            // Until the client goes.
+            let _ = stream.read_to_end(&mut Vec::new()).await;
+        }
+    });
+    let swarm = swarm(address, &authority(), vec![]);
+    assert_eq!(short(&ask(&swarm, "clothes-1.example", "").await), "unsent no-tls");
+    assert_eq!(swarm.rejected_certificate(), None);
+}
+
+#[tokio::test]
 async fn where_nobody_listens_nothing_is_sent() {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
