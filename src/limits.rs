@@ -12,6 +12,12 @@ pub const DOCUMENT_REDIRECTS_MAX: usize = 3;
 /// How long a metadata fetch may take, in milliseconds.
 pub const DOCUMENT_FETCH_MILLISECONDS_MAX: u64 = 5_000;
 
+/// How long a request to a target's operator may take, in milliseconds.
+pub const HOOK_MILLISECONDS_MAX: u64 = 10_000;
+
+/// Requests to a target's operator that are under way at once when its count is taken.
+pub const HOOKS_AT_ONCE_MAX: usize = 8;
+
 /// The deepest nesting of a JSON document that a party reads.
 pub const JSON_DEPTH_MAX: usize = 64;
 

@@ -8,19 +8,24 @@ use std::time::Duration;
 use super::{
     answer::Reading,
     held::Asking,
+    hooks::NoHook,
     person::Person,
     process::{Named, Process},
     session::{NoToken, TokenDesk, Tries, form_request},
+    words::{self, Words},
 };
 use crate::{
     history::record::{Outcome, Purpose},
-    plan::Distribution,
+    plan::{Distribution, Target},
     protocol::DeviceAuthorization,
 };
 
 /// How long a User takes to sign in on a page.
 const TAKES: Distribution =
     Distribution::Uniform { from: Duration::from_millis(200), to: Duration::from_millis(1_000) };
+
+/// How often a target's hook is asked that gives no answer.
+const HOOK_TRIES_MAX: u32 = 3;
 
 /// Lets the User allow a sign-in; whether she could.
 pub(super) async fn allow(
@@ -34,16 +39,36 @@ pub(super) async fn allow(
     let due = world.now() + takes;
     world.sleep_until(due).await;
     process.next_due(due);
-    on_the_page(desk, process, asking, begun).await
+    match &desk.person.shared.plan.target {
+        Some(target) => Ok(at_the_target(desk, target, begun).await),
+        None => on_the_page(desk, process, asking, begun).await,
+    }
+}
+
+/// Whoever stands for her at a target says that she allows it; without such a hook the target knows by itself.
+async fn at_the_target(desk: &TokenDesk<'_>, target: &Target, begun: &DeviceAuthorization) -> bool {
+    let Some(hook) = &target.hooks.approve_sign_in else { return true };
+    let (shared, user) = (&desk.person.shared, desk.person.user());
+    let words = Words::new(&shared.world, &user)
+        .with("user", user.as_str())
+        .with("account", account(desk.person))
+        .with("user_code", begun.user_code.as_str());
+    for _ in 0..HOOK_TRIES_MAX {
+        match shared.staff.ask("approve_sign_in", hook, &words).await {
+            Ok(_) => return true,
+            Err(NoHook::Refused) => return false,
+            Err(NoHook::Failed) => {}
+        }
+    }
+    false
 }
 
 /// Her account at a Company, as she types it in there.
 pub(super) fn account(person: &Person) -> String {
     let user = person.user();
-    match person.shared.plan.target.as_ref().and_then(|target| target.sign_in.as_ref()) {
-        Some(sign_in) => sign_in.account.replace("{user}", &user),
-        None => user.to_string(),
-    }
+    let target = person.shared.plan.target.as_ref();
+    let written = target.and_then(|target| words::account(&person.shared.world, target, &user));
+    written.unwrap_or_else(|| user.to_string())
 }
 
 /// She fills in the page of a simulated Company.

@@ -38,6 +38,8 @@ pub(super) enum Reading<'a> {
     SignIn,
     /// Nothing but whether it was done.
     Nothing,
+    /// Any JSON, for values to be taken from it.
+    Values(Expected<'a>),
     /// An operation, or word that the action is done at once.
     Operation(Expected<'a>),
 }
@@ -106,6 +108,11 @@ impl Ended {
         }
     }
 
+    /// One that was never sent, since it cannot be made.
+    pub(super) fn refused(why: &'static str) -> Self {
+        Self { why: Some(SmolStr::new_static(why)), ..Self::new(Outcome::Refused, None) }
+    }
+
     /// The operation that it brought, also with a refusal.
     pub(super) fn seen(&self) -> Option<&Seen> {
         if let Content::Operation(seen) = &self.content { Some(seen) } else { None }
@@ -165,6 +172,7 @@ fn success(response: Response<Bytes>, reading: &Reading<'_>) -> Ended {
         Reading::Token => token(response.body()).map(|token| Content::Token(Box::new(token))),
         Reading::SignIn => sign_in(response.body()).map(|begun| Content::SignIn(Box::new(begun))),
         Reading::Nothing => Some(Content::Nothing),
+        Reading::Values(_) => Some(Content::Document(response.into_body())),
         Reading::Operation(expected) => operation(response.body(), expected),
     };
     match read {
@@ -231,7 +239,7 @@ fn failure(response: &Response<Bytes>, reading: &Reading<'_>, now: Moment) -> En
     }
     let definite = match reading {
         Reading::Document | Reading::Token | Reading::SignIn | Reading::Nothing => status.is_client_error(),
-        Reading::Operation(expected) => is_definite(status, code, expected, now),
+        Reading::Values(expected) | Reading::Operation(expected) => is_definite(status, code, expected, now),
     };
     if !definite {
         ended.outcome = Outcome::Unknown;

@@ -1,6 +1,6 @@
 //! A journey from its first step to its end.
 
-use std::{ops::ControlFlow, sync::Arc};
+use std::{ops::ControlFlow, sync::Arc, time::Duration};
 
 use smol_str::{SmolStr, format_smolstr};
 
@@ -27,6 +27,8 @@ pub struct JourneyRun {
     pub number: u64,
     /// When it should start.
     pub due: Moment,
+    /// For how long after that it was held back since as many of its kind as may be were under way.
+    pub held: Duration,
 }
 
 /// Takes a User through a journey; returns when it is at its end.
@@ -34,7 +36,7 @@ pub struct JourneyRun {
 /// Its requests, approvals and Sessions are in the history then, and its requests, operations and recoveries in the meter;
 /// how the journey ended is for the caller to count. It may be dropped at any time: what was sent stays sent.
 pub async fn run_journey(person: &Arc<Person>, journey: &Journey, run: JourneyRun) -> JourneyEnd {
-    let process = Process::new(format_smolstr!("a{}/{}", person.number(), run.number), run.due);
+    let process = Process::new(format_smolstr!("a{}/{}", person.number(), run.number), run.due).held_back(run.held);
     let mut course = Course { person, run, process, proposals: 0, at: None };
     let end = course.take(&journey.steps).await;
     if matches!(journey.steps.last(), Some(JourneyStep::SignOut)) {

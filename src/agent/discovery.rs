@@ -101,7 +101,8 @@ pub(super) async fn site(shared: &Shared, process: &mut Process, company: usize)
     if let Some(site) = &known.site {
         return site.clone().map_err(Unknown::Unusable);
     }
-    let mut fetcher = Fetcher { shared, process, company: plan, fetches: known.fetches };
+    let (tries, fetches) = (FETCH_TRIES_MAX, known.fetches);
+    let mut fetcher = Fetcher { shared, process, company: plan, fetches, tries, trouble: None };
     let fetched = fetcher.site().await;
     known.fetches = fetcher.fetches;
     match fetched {
@@ -119,11 +120,30 @@ pub(super) async fn site(shared: &Shared, process: &mut Process, company: usize)
     }
 }
 
+/// The documents of the Company with that place in the plan, each fetched once; `trouble` is then what could not be had,
+/// and why.
+pub(super) async fn look_once(
+    shared: &Shared,
+    process: &mut Process,
+    company: usize,
+    trouble: &mut Option<(String, SmolStr)>,
+) -> Result<Site, Unknown> {
+    let company = shared.plan.companies.get(company).ok_or(Unknown::NotNow)?;
+    let mut fetcher = Fetcher { shared, process, company, fetches: 0, tries: 1, trouble: None };
+    let site = fetcher.site().await;
+    *trouble = fetcher.trouble;
+    site
+}
+
 struct Fetcher<'a> {
     shared: &'a Shared,
     process: &'a mut Process,
     company: &'a CompanyPlan,
     fetches: u64,
+    /// How often a document is tried for.
+    tries: u32,
+    /// The document that could not be had, and why.
+    trouble: Option<(String, SmolStr)>,
 }
 
 impl Fetcher<'_> {
@@ -138,7 +158,9 @@ impl Fetcher<'_> {
             json::parse_document(&body).map_err(|error| unusable("D7", &error))?;
         check_authorization_server(&server, &auth.issuer, &poppy.organization.domain, swarm.session_mode)?;
         let mut paths = Paths::default();
-        for api in poppy.apis.iter().filter(|api| api.type_ == "openapi") {
+        // A target file says by itself how actions are proposed.
+        let described = self.shared.plan.target.is_none();
+        for api in poppy.apis.iter().filter(|api| described && api.type_ == "openapi") {
             let (host, body) = self.document(https(&api.url)?.to_owned()).await?;
             let description = json::parse_document(&body).map_err(|error| unusable("openapi", &error))?;
             paths.add(&description, &format!("https://{host}"), api.resource.as_deref());
@@ -198,7 +220,9 @@ impl Fetcher<'_> {
                 Content::Nothing | Content::Token(_) | Content::SignIn(_) | Content::Operation(_) => {}
             }
             failures += 1;
-            if failures >= FETCH_TRIES_MAX {
+            if failures >= self.tries {
+                let status = ended.status.map(|status| format_smolstr!("status-{status}"));
+                self.trouble = Some((url, status.or(ended.why).unwrap_or_default()));
                 return Err(Unknown::NotNow);
             }
             let world = &self.shared.world;

@@ -46,7 +46,7 @@ impl Url {
 
 /// How often requests were sent, by purpose: names each try to faults and draws.
 #[derive(Debug, Default)]
-pub(super) struct Attempts([AtomicU64; 11]);
+pub(super) struct Attempts([AtomicU64; 16]);
 
 impl Attempts {
     fn next(&self, purpose: Purpose) -> u64 {
@@ -65,6 +65,7 @@ pub(super) struct KeptProof {
 #[derive(Debug)]
 pub(super) struct Errand<'a> {
     pub(super) purpose: Purpose,
+    pub(super) method: Method,
     pub(super) url: &'a Url,
     /// The resource that its token has to name.
     pub(super) resource: Option<&'a str>,
@@ -117,12 +118,8 @@ impl From<KeyError> for NotSent {
 }
 
 impl Errand<'_> {
-    fn method(&self) -> Method {
-        if self.purpose == Purpose::Read { Method::GET } else { Method::POST }
-    }
-
     fn acts(&self) -> bool {
-        self.purpose != Purpose::Read
+        self.method != Method::GET
     }
 
     /// Sends the request, and again at once where the answer asks for a nonce, another token or a sign-in.
@@ -187,7 +184,7 @@ impl Errand<'_> {
         (call.revision, call.approved_by) = self.confirms.unzip();
         call.proof = Some(proof.jti);
         let mut request = Request::new(self.body.clone());
-        *request.method_mut() = self.method();
+        *request.method_mut() = self.method.clone();
         *request.uri_mut() = self.url.uri.clone();
         let headers = request.headers_mut();
         headers.insert(header::AUTHORIZATION, token.header.clone());
@@ -196,7 +193,7 @@ impl Errand<'_> {
             headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         }
         let named = Named { key: self.key.clone(), attempt: self.attempts.next(self.purpose) };
-        let reading = Reading::Operation(Expected {
+        let expected = Expected {
             company: &site.company,
             id: self.id,
             wrapped: matches!(self.purpose, Purpose::Propose | Purpose::Change),
@@ -204,7 +201,11 @@ impl Errand<'_> {
             nonce: nonce.is_some(),
             token_ends: token.ends,
             token_doubtful: &token.doubtful,
-        });
+        };
+        let reading = match self.purpose {
+            Purpose::Prepare => Reading::Values(expected),
+            _ => Reading::Operation(expected),
+        };
         Ok(process.send(shared, call, named, request, reading).await)
     }
 
@@ -224,9 +225,8 @@ impl Errand<'_> {
         }
         let shared = &person.shared;
         let jti = jti(shared, "proof", call);
-        let method = self.method();
         let made =
-            home.proofs.make(method.as_str(), &self.url.text, shared.unix_now(), &jti, Some(&token.ath), nonce)?;
+            home.proofs.make(self.method.as_str(), &self.url.text, shared.unix_now(), &jti, Some(&token.ath), nonce)?;
         let proof = KeptProof { jti, header: secret(&made)? };
         if let Some(kept) = self.kept_proof {
             *lock(kept) = Some(proof.clone());

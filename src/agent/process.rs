@@ -1,5 +1,7 @@
 //! One process of the history: it sends one request at a time, and each is recorded, sent, judged and measured here.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use http::Request;
 use smol_str::{SmolStr, format_smolstr};
@@ -25,6 +27,7 @@ pub(super) struct Process {
     pub(super) name: SmolStr,
     calls: u64,
     due: Option<Moment>,
+    held: Duration,
 }
 
 /// How faults and draws know a request.
@@ -39,7 +42,13 @@ pub(super) struct Named {
 impl Process {
     /// A process whose first request is due at that moment.
     pub(super) fn new(name: SmolStr, due: Moment) -> Self {
-        Self { name, calls: 0, due: Some(due) }
+        Self { name, calls: 0, due: Some(due), held: Duration::ZERO }
+    }
+
+    /// Says for how long its first request was held back because the scenario asks for it.
+    pub(super) fn held_back(mut self, time: Duration) -> Self {
+        self.held = time;
+        self
     }
 
     /// Says when the next request is to be sent; without it, it is due when it is made.
@@ -78,6 +87,7 @@ impl Process {
         let world = &shared.world;
         let now = world.now();
         let intended = self.due.take().map_or(now, |due| due.min(now));
+        let held = u64::try_from(std::mem::take(&mut self.held).as_nanos()).unwrap_or(u64::MAX);
         call.due = (intended < now).then(|| intended.as_nanos());
         let (purpose, id) = (call.purpose, call.id.clone());
         let about = About {
@@ -104,7 +114,7 @@ impl Process {
             retry_after_ms: ended.retry_after.map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)),
         }));
         let (intended, sent, done) = (intended.as_nanos(), reply.sent.as_nanos(), done.as_nanos());
-        shared.meter.sample(Sample { step: purpose, intended, sent, done, outcome, why });
+        shared.meter.sample(Sample { step: purpose, intended, held, sent, done, outcome, why });
         ended
     }
 }

@@ -7,7 +7,7 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 
 use crate::history::record::Observation;
-use Observation::{Approvals, Attempts, Calls, Ledger, Offers, Sessions};
+use Observation::{Approvals, Attempts, Calls, Ledger, Offers, Performed, Sessions};
 
 /// How grave an anomaly is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -148,6 +148,21 @@ catalogue! {
     EarlySuccess = "early-success", Company, Must, ["OC-7", "OC-32"], absent(&[Calls, Ledger]),
         "An answer said `succeeded` before a step took effect.",
         "propose 1..2 proposed r1; confirm r1 5..9 succeeded r1; effect wrap r1 @15";
+    PerformedTwice = "performed-twice", Company, Must, ["OC-29"], seen(&[Performed]),
+        "The Company's own count says that an operation was performed more than once.",
+        "propose 1..2 proposed r1; confirm r1 5..9 succeeded r1; performed 2 @20";
+    PerformedUnconfirmed = "performed-unconfirmed", Company, Must, ["OC-8"], absent(&[Calls, Performed]),
+        "The Company's own count says that an operation was performed which no confirm can have set off: nobody sent one, or every one was refused or never left.",
+        "propose 1..2 proposed r1; performed 1 @20";
+    PerformedThoughCancelled = "performed-though-cancelled", Company, Must, ["OC-33"], seen(&[Calls, Performed]),
+        "An answer said `cancelled` and showed no confirmation, so that it was declined in time, and by the Company's own count it was performed.",
+        "propose 1..2 proposed r1; confirm r1 4..8 unknown; cancel 5..6 cancelled r1; performed 1 @20";
+    PerformedThoughExpired = "performed-though-expired", Company, Must, ["OC-36"], seen(&[Calls, Performed]),
+        "An answer said `expired`, and by the Company's own count the operation was performed.",
+        "propose 1..2 proposed r1 exp=5; confirm r1 4..20 unknown; read 30..31 expired r1 exp=5; performed 1 @40";
+    SuccessNotPerformed = "success-not-performed", Company, Must, ["OC-7", "OC-32"], seen(&[Calls, Performed]),
+        "An answer said `succeeded`, and by the Company's own count, taken afterwards, the operation was never performed; or its totals count fewer operations than were reported succeeded.",
+        "propose 1..2 proposed r1; confirm r1 5..9 succeeded r1; performed 0 @20";
     FailedWhileUnknown = "failed-while-unknown", Company, Must, ["OC-31"], absent(&[Calls, Attempts]),
         "An answer said `failed` while the Company did not know what became of a request to its backend.",
         "propose 1..2 proposed r1; confirm r1 5..9 failed r1; attempt wrap @6; unanswered wrap @8";

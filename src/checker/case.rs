@@ -109,6 +109,13 @@ pub(crate) struct Did {
     pub(crate) undo_of: Option<SmolStr>,
 }
 
+/// How often the Company says that it performed the operation.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Counted {
+    pub(crate) point: Point,
+    pub(crate) times: u64,
+}
+
 /// Everything that a history says of one action.
 #[derive(Debug, Default)]
 pub(crate) struct Case {
@@ -121,6 +128,8 @@ pub(crate) struct Case {
     pub(crate) approvals: Vec<Approved>,
     pub(crate) tries: Vec<Tried>,
     pub(crate) deeds: Vec<Did>,
+    /// What was counted last.
+    pub(crate) counted: Option<Counted>,
 }
 
 /// Whether a state is final.
@@ -173,9 +182,13 @@ fn purpose_name(purpose: Purpose) -> &'static str {
         Purpose::Read => "read",
         Purpose::Confirm => "confirm",
         Purpose::Cancel => "cancel",
-        Purpose::Discover | Purpose::Keys | Purpose::Token | Purpose::Revoke | Purpose::SignIn | Purpose::Backend => {
-            "request"
-        }
+        Purpose::Discover
+        | Purpose::Keys
+        | Purpose::Token
+        | Purpose::Revoke
+        | Purpose::SignIn
+        | Purpose::Prepare
+        | Purpose::Backend => "request",
     }
 }
 
@@ -202,6 +215,17 @@ impl Did {
         };
         note(self.point, text)
     }
+}
+
+impl Counted {
+    pub(crate) fn evidence(&self) -> Evidence {
+        note(self.point, format!("the Company's own count: performed {}", times(self.times)))
+    }
+}
+
+/// `once`, `2 times`.
+pub(crate) fn times(times: u64) -> String {
+    if times == 1 { "once".to_owned() } else { format!("{times} times") }
 }
 
 impl Case {

@@ -27,6 +27,8 @@ How the checker judges:
 - What a history does not hold accuses nobody: the anomaly is *not judged*, with the reason. The same goes for what may
   stand in the missing part of a cut or gapped history.
 - Effects are counted per step. An undo is an entry of its own; it does not count, and makes no room for a second effect.
+- A Company that is not simulated may say how often it performed an operation. Such a count says neither which steps were
+  done nor when, so that `failed`, and `cancelled` after a confirm, may go with one performance or none.
 - Actions that a Company does at once, without an operation (`company/direct/id`), have no confirm: only `double-effect`
   is judged for them.
 - A written time stands for the whole span of its last digit: `12:00:05Z` for that whole second. Times of two clocks are
@@ -36,7 +38,7 @@ Notation of the examples: one event after the other, times in seconds, `5..9` fr
 `r1` a revision. After the times stands the answer: a state and its revision, or `unknown`, `refused:code`. An answer
 that is confirmed or final carries a confirmation and a result that tells every receipt, unless `conf=`, `at=` (when
 confirmed), `result=` say otherwise; `exp=` is its expiry and `terms=` the digest of its terms. `process=` names who
-sends. Steps are `wrap` alone, unless `steps` says otherwise, and every history ends settled and complete.
+sends. `performed 2` is the Company's own count. Steps are `wrap` alone, unless `steps` says otherwise, and every history ends settled and complete.
 ";
 
 /// The catalogue as Markdown.

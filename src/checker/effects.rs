@@ -49,7 +49,7 @@ pub(crate) fn judge_once_per_step(case: &Case, tally: &mut Tally) {
 }
 
 /// Adds up to four confirms to the evidence.
-fn with_confirms(case: &Case, mut evidence: Vec<Evidence>) -> Vec<Evidence> {
+pub(crate) fn with_confirms(case: &Case, mut evidence: Vec<Evidence>) -> Vec<Evidence> {
     let confirms = case.asks.iter().filter(|ask| ask.purpose == Purpose::Confirm);
     evidence.extend(confirms.take(4).map(Ask::sent_evidence));
     evidence

@@ -112,6 +112,20 @@ pub struct Counts {
     pub unknown: u64,
     /// Effects.
     pub effects: u64,
+    /// What Companies counted themselves, where they did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub performed: Option<Performances>,
+}
+
+/// How often operations were performed, as their Companies count.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Performances {
+    /// Operations that a Company was asked about one by one; 0 where it gave totals alone.
+    pub asked: u64,
+    /// Operations that were performed, each counted once.
+    pub operations: u64,
+    /// Performances.
+    pub times: u64,
 }
 
 /// The judgement of a history.

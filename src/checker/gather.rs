@@ -6,17 +6,17 @@ use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use super::anomaly::Anomaly;
-use super::case::{Approved, Ask, Case, Confirmed, Did, Look, Offered, Point, Standing, Tried, add};
+use super::case::{Approved, Ask, Case, Confirmed, Counted, Did, Look, Offered, Point, Standing, Tried, add};
 use super::finding::{Counts, Judgement};
 use super::ground::Ground;
 use super::intents::Intents;
 use super::proofs::Proofs;
 use super::tally::Tally;
 use super::time::Wall;
-use super::{approval, conduct, confirmations, effects, expiry, finality, results, revisions};
+use super::{approval, conduct, confirmations, effects, expiry, finality, performed, results, revisions};
 use crate::history::record::{
     Approval, ApprovalIs, Call, Event, LedgerEntry, LedgerRecord, Observation, Outcome, PhaseIs, Purpose, Record,
-    Return, Session, State, View, Wire, WireIs,
+    Return, Session, State, Totals, View, Wire, WireIs,
 };
 
 /// The name of the extension that an operator must list to be given operations (Operations 2).
@@ -41,6 +41,8 @@ pub struct Checker {
     pending: FxHashMap<SmolStr, Pending>,
     intents: Intents,
     proofs: Proofs,
+    /// What Companies counted in all.
+    totals: Vec<(Point, Totals)>,
     counts: Counts,
 }
 
@@ -137,6 +139,11 @@ impl Checker {
                 self.counts.effects += u64::from(did.undo_of.is_none());
                 add(&mut self.case(&effect.action).deeds, did);
             }
+            LedgerEntry::Performed(performed) => {
+                let times = performed.times;
+                self.case(&performed.action).counted = Some(Counted { point, times });
+            }
+            LedgerEntry::Totals(totals) => self.totals.push((point, totals.clone())),
             LedgerEntry::Request(_) => {}
         }
         self.ground.ledger.add(point);
@@ -161,7 +168,9 @@ impl Checker {
         }
         self.intents.judge(&self.cases, &self.ground, &mut tally);
         self.proofs.judge(&mut tally);
+        performed::judge_totals(&self.cases, &self.totals, &self.ground, &mut tally);
         let (findings, judged) = tally.finish();
+        self.counts.performed = performed::counts(&self.cases, &self.totals);
         self.counts.records = self.ground.history.records;
         self.counts.entries = self.ground.ledger.records;
         Judgement { findings, judged, counts: self.counts, incomplete: self.ground.incomplete() }
@@ -315,6 +324,7 @@ impl Checker {
 /// All rules that are about one operation.
 fn judge_operation(case: &Case, ground: &Ground, tally: &mut Tally) {
     effects::judge(case, ground, tally);
+    performed::judge(case, ground, tally);
     results::judge(case, ground, tally);
     finality::judge(case, ground, tally);
     revisions::judge(case, ground, tally);

@@ -11,6 +11,9 @@ use super::money::{Money, money_in};
 use super::time::Wall;
 use crate::history::record::{ActionShape, Company, End, Observation, Order, Run, Terms};
 
+/// What stands in the ledger's file.
+const LEDGER: [Observation; 2] = [Observation::Ledger, Observation::Performed];
+
 /// What is known of the terms behind a digest.
 #[derive(Debug)]
 pub(crate) struct TermsFacts {
@@ -153,7 +156,7 @@ impl Ground {
         if let Some(missing) = needs.observes.iter().find(|needed| !self.observes.contains(needed)) {
             return Some(format!("the history did not observe {}", observation_name(*missing)));
         }
-        let uses_ledger = needs.observes.contains(&Observation::Ledger);
+        let uses_ledger = needs.observes.iter().any(|observation| LEDGER.contains(observation));
         if uses_ledger && self.ledger.records == 0 && self.ledger.end.is_none() {
             return Some("there is no ledger".to_owned());
         }
@@ -187,7 +190,7 @@ impl Ground {
             reasons.push("the history has no `run` header".to_owned());
         }
         reasons.extend(self.history.why_incomplete("history"));
-        if self.observes.contains(&Observation::Ledger) {
+        if LEDGER.iter().any(|observation| self.observes.contains(observation)) {
             reasons.extend(self.ledger.why_incomplete("ledger"));
         }
         if self.returns_without_call > 0 {
@@ -206,6 +209,7 @@ pub(crate) fn observation_name(observation: Observation) -> &'static str {
         Observation::Approvals => "approvals",
         Observation::Offers => "offers",
         Observation::Ledger => "ledger",
+        Observation::Performed => "performed",
         Observation::Sessions => "sessions",
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
+use smol_str::SmolStr;
 
 use super::case::{Look, Point};
 use super::ground::Ground;
@@ -10,8 +11,8 @@ use super::legal::play;
 use super::script::read;
 use super::sweep::first_fall;
 use super::*;
-use crate::history::Event;
 use crate::history::record::{Order, Outcome, Purpose, State};
+use crate::history::{Event, LedgerEntry, LedgerRecord};
 
 /// Whether answers of these intervals and ranks can be placed on a time line along which the rank never falls: by trying
 /// every order, as the search that the sweep stands in for would.
@@ -75,7 +76,9 @@ fn the_random_histories_are_rich() {
                 *seen.entry("revised".to_owned()).or_default() += usize::from(view.revision > 1);
             }
         }
-        *seen.entry("effects".to_owned()).or_default() += ledger.len() - 1;
+        let entries = |wanted: fn(&LedgerEntry) -> bool| ledger.iter().filter(|one| wanted(&one.entry)).count();
+        *seen.entry("effects".to_owned()).or_default() += entries(|one| matches!(one, LedgerEntry::Effect(_)));
+        *seen.entry("counted".to_owned()).or_default() += entries(|one| matches!(one, LedgerEntry::Performed(_)));
     }
     for expected in [
         "View",
@@ -89,9 +92,19 @@ fn the_random_histories_are_rich() {
         "Expired",
         "revised",
         "effects",
+        "counted",
     ] {
         assert!(seen.get(expected).is_some_and(|count| *count >= 40), "{expected}: {seen:?}");
     }
+}
+
+/// What was reported succeeded.
+fn succeeded(history: &[Record]) -> BTreeSet<SmolStr> {
+    let ends = history.iter().filter_map(|record| match &record.event {
+        Event::Return(end) if end.outcome == Outcome::View => end.view.as_ref(),
+        _ => None,
+    });
+    ends.filter(|view| view.state == State::Succeeded).map(|view| view.action.clone()).collect()
 }
 
 fn total_order() -> Ground {
@@ -132,10 +145,12 @@ proptest! {
     #[test]
     fn an_effect_done_again_is_always_found(choices in prop::collection::vec(any::<u16>(), 60..200), which: u16) {
         let (history, mut ledger) = play(&choices);
-        if ledger.len() < 2 {
+        let effects: Vec<&LedgerRecord> =
+            ledger.iter().filter(|record| matches!(record.entry, LedgerEntry::Effect(_))).collect();
+        if effects.is_empty() {
             return Ok(());
         }
-        let mut again = ledger[usize::from(which) % (ledger.len() - 1)].clone();
+        let mut again = effects[usize::from(which) % effects.len()].clone();
         again.seq = u64::MAX;
         ledger.insert(ledger.len() - 1, again);
         let judgement = judge(history, ledger, Options::default());
@@ -145,21 +160,36 @@ proptest! {
     #[test]
     fn an_effect_taken_away_is_always_missed(choices in prop::collection::vec(any::<u16>(), 60..200)) {
         let (history, mut ledger) = play(&choices);
-        let succeeded: BTreeSet<_> = history.iter().filter_map(|record| match &record.event {
-            Event::Return(end) if end.outcome == Outcome::View => {
-                end.view.as_ref().filter(|view| view.state == State::Succeeded).map(|view| view.action.clone())
-            }
-            _ => None,
-        }).collect();
+        let succeeded = succeeded(&history);
         let Some(action) = succeeded.first() else { return Ok(()) };
         ledger.retain(|record| !matches!(&record.entry,
-            crate::history::LedgerEntry::Effect(effect) if effect.action == *action && effect.step == "wrap"));
+            LedgerEntry::Effect(effect) if effect.action == *action && effect.step == "wrap"));
         let last = ledger.last_mut().expect("a trailer");
-        if let crate::history::LedgerEntry::End(end) = &mut last.entry {
+        if let LedgerEntry::End(end) = &mut last.entry {
             end.records -= 1;
         }
         let judgement = judge(history, ledger, Options::default());
         prop_assert!(judgement.counts_by_anomaly().contains_key(&Anomaly::PhantomSuccess));
+    }
+
+    #[test]
+    fn a_count_that_is_wrong_is_always_found(choices in prop::collection::vec(any::<u16>(), 60..200), which: u16) {
+        let (history, ledger) = play(&choices);
+        let succeeded = succeeded(&history);
+        let counts: Vec<usize> = (0..ledger.len()).filter(|at| matches!(ledger[*at].entry, LedgerEntry::Performed(_))).collect();
+        if counts.is_empty() {
+            return Ok(());
+        }
+        let at = counts[usize::from(which) % counts.len()];
+        let recounted = |times: u64| {
+            let mut ledger = ledger.clone();
+            let LedgerEntry::Performed(performed) = &mut ledger[at].entry else { panic!("no count") };
+            performed.times = times;
+            (performed.action.clone(), judge(history.clone(), ledger, Options::default()).counts_by_anomaly())
+        };
+        prop_assert!(recounted(2).1.contains_key(&Anomaly::PerformedTwice));
+        let (action, found) = recounted(0);
+        prop_assert_eq!(found.contains_key(&Anomaly::SuccessNotPerformed), succeeded.contains(&action));
     }
 
     #[test]

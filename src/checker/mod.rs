@@ -19,6 +19,7 @@ mod gather;
 mod ground;
 mod intents;
 mod money;
+mod performed;
 mod proofs;
 mod results;
 mod revisions;
@@ -28,7 +29,7 @@ mod time;
 
 pub use anomaly::{Anomaly, Entry, Level, Needs, Side};
 pub use catalogue::catalogue;
-pub use finding::{Counts, Evidence, Finding, Judgement, Status};
+pub use finding::{Counts, Evidence, Finding, Judgement, Performances, Status};
 pub use gather::{Checker, Options};
 
 use crate::history::record::{LedgerRecord, Record};

@@ -90,10 +90,19 @@ fn action(words: &Words<'_>) -> String {
     )
 }
 
+fn number(words: &Words<'_>, index: usize) -> u64 {
+    words.names[index].parse().expect("a number")
+}
+
 impl Script {
     /// What a statement depends on, wherever it stands: observations, steps, receipts, the first confirm.
     fn prepare(&mut self, statements: &[Vec<&str>]) {
-        self.observes.extend(["calls".to_owned(), "ledger".to_owned()]);
+        self.observes.insert("calls".to_owned());
+        // Where a Company counts for itself, nobody sees its effects.
+        let counts = |statement: &Vec<&str>| matches!(statement[0], "performed" | "totals");
+        if !statements.iter().any(counts) || statements.iter().any(|statement| statement[0] == "effect") {
+            self.observes.insert("ledger".to_owned());
+        }
         self.steps = vec!["wrap".to_owned()];
         self.settles = true;
         self.confirmed_at = 5.0;
@@ -104,6 +113,7 @@ impl Script {
                 "offer" => "offers",
                 "session" => "sessions",
                 "arrived" | "answers" => "wire",
+                "performed" | "totals" => "performed",
                 _ => "calls",
             };
             self.observes.insert(observation.to_owned());
@@ -144,6 +154,15 @@ impl Script {
             "interrupted" => self.interrupted = true,
             "propose" | "read" | "confirm" | "cancel" => self.call(statement[0], &words),
             "effect" | "undo" => self.effect(statement[0] == "undo", &words),
+            "performed" => {
+                let performed = json!({"action": action(&words), "times": number(&words, 0)});
+                self.lines.push((words.from, true, json!({"performed": performed})));
+            }
+            "totals" => {
+                let (performed, operations) = (number(&words, 0), number(&words, 1));
+                let totals = json!({"company": "shop", "performed": performed, "operations": operations});
+                self.lines.push((words.from, true, json!({"totals": totals})));
+            }
             "approve" => self.approval("approved", &words),
             "withdraw" => self.approval("withdrawn", &words),
             "decline" => self.approval("declined", &words),

@@ -87,6 +87,20 @@ fn legal_histories_stay_silent() {
         "propose 1..2 proposed r1; confirm r1 5..30 succeeded r1; read process=a2 6..20 in_progress r1; read process=a3 7..8 succeeded r1; effect wrap r1 @7.5",
         // A read that waits as long as it was told to.
         "propose 1..2 proposed r1; confirm r1 retry=2000 5..6 in_progress r1; read 8..9 failed r1",
+        // Counts that a correct Company gives: of a success, of nothing done, of a part done, of an unanswered confirm.
+        "propose 1..2 proposed r1; confirm r1 5..9 succeeded r1; performed 1 @20; totals 1 1 @20",
+        "propose 1..2 proposed r1; confirm r1 5..9 failed r1; performed 0 @20",
+        "propose 1..2 proposed r1; confirm r1 5..9 failed r1; performed 1 @20",
+        "propose 1..2 proposed r1; confirm r1 5..7 in_progress r1; cancel 8..9 cancelled r1 conf=1; performed 1 @20",
+        "propose 1..2 proposed r1; confirm r1 5..7 in_progress r1; cancel 8..9 cancelled r1; performed 1 @20",
+        "propose 1..2 proposed r1; cancel 8..9 cancelled r1; performed 0 @20",
+        "propose 1..2 proposed r1; confirm r1 5..9 unknown; read 10..11 proposed r1; performed 1 @20",
+        "propose 1..2 proposed r1; confirm r1 5..9 unknown; read 10..11 proposed r1; performed 0 @20",
+        // A count from before the answer; counts of what is not this history's; totals with others' performances.
+        "propose 1..2 proposed r1; performed 0 @4; confirm r1 5..9 succeeded r1",
+        "performed op=foreign 1 @20; totals 900 900 @20",
+        // A later count stands for the one before.
+        "propose 1..2 proposed r1; confirm r1 5..9 succeeded r1; performed 0 @4; performed 1 @20",
         // An action done at once, and one of a kind that this build does not know.
         "effect wrap kind=direct op=d1 @3",
         "effect wrap kind=ballot op=b1 @3; effect wrap kind=ballot op=b1 @4",
@@ -147,6 +161,12 @@ fn more_ways_to_show_an_anomaly() {
             "propose 1..2 proposed r1; confirm r1 5..11 failed r1; attempt wrap key=k1 @6; unanswered wrap key=k1 @7; attempt wrap key=k2 @8; answered wrap key=k2 @9 not-done",
             "failed-while-unknown",
         ),
+        // What a Company counts in all: more performances than operations; fewer operations than it said succeeded.
+        ("propose 1..2 proposed r1; confirm r1 5..9 succeeded r1; totals 2 1 @20", "performed-twice"),
+        ("propose 1..2 proposed r1; confirm r1 5..9 succeeded r1; totals 0 0 @20", "success-not-performed"),
+        ("performed op=foreign 2 @20", "performed-twice"),
+        ("propose 1..2 proposed r1; confirm r1 3..4 refused:terms_changed; performed 1 @20", "performed-unconfirmed"),
+        ("propose 1..2 proposed r1; cancel 3..4 cancelled r1; performed 1 @20", "performed-though-cancelled"),
         // A refusal that carries the operation is a fact, also for who was told.
         (
             "propose 1..2 proposed r1; confirm r1 3..4 refused:terms_changed r2; confirm r1 5..6 refused:terms_changed r2",
@@ -181,6 +201,33 @@ fn what_the_history_does_not_hold_is_not_judged() {
         let judgement = judged(&format!("{script}; {open}"));
         assert!(judgement.findings.is_empty(), "{script}: {:#?}", judgement.findings);
     }
+}
+
+#[test]
+fn a_count_is_judged_like_a_ledger() {
+    let why = |script: &str, anomaly: Anomaly| match judged(script).status(anomaly) {
+        Some(Status::NotJudged { why }) => why.clone(),
+        other => panic!("{script}: {anomaly} was judged: {other:?}"),
+    };
+    let counted = "propose 1..2 proposed r1; confirm r1 5..9 succeeded r1; performed 1 @20";
+    // Effects were not observed: their rules hold nobody to anything, and a count is none.
+    assert_eq!(why(counted, Anomaly::DoubleEffect), "the history did not observe ledger");
+    assert_eq!(why(counted, Anomaly::PhantomSuccess), "the history did not observe ledger");
+    assert_eq!(judged(counted).status(Anomaly::PerformedTwice), Some(&Status::Held { over: 1 }));
+    let performances = Performances { asked: 1, operations: 1, times: 1 };
+    assert_eq!(judged(counted).counts.performed, Some(performances));
+    // No ledger, or one that stops: what a count says, it says; what it does not say is not there.
+    let uncounted = "observe performed; forget ledger; propose 1..2 proposed r1; confirm r1 5..9 succeeded r1";
+    assert_eq!(why(&format!("cut ledger; {uncounted}"), Anomaly::PerformedTwice), "there is no ledger");
+    assert_eq!(why(uncounted, Anomaly::PerformedTwice), "nothing in the history could show it");
+    assert_eq!(judged(&format!("cut ledger; {counted}")).incomplete, ["the ledger stops without its `end`"]);
+    assert!(judged(uncounted).incomplete.is_empty());
+    assert_eq!(judged(uncounted).counts.performed, None);
+    // Its cause may stand in the part of the history that is missing.
+    assert_eq!(found("cut history; propose 1..2 proposed r1; performed 1 @20"), Vec::<&str>::new());
+    assert_eq!(found("cut history; propose 1..2 proposed r1; performed 2 @20"), ["performed-twice"]);
+    let within = "cut history; propose 1..2 proposed r1; performed 1 @20; read 21..22 proposed r1";
+    assert_eq!(found(within), ["performed-unconfirmed"]);
 }
 
 #[test]

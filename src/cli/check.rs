@@ -32,6 +32,7 @@ pub(super) fn check(args: &CheckArgs, console: &Console) -> Result<ExitStatus, F
             findings: files.judged.findings,
             expected_but_absent: files.judged.expected_but_absent,
             incomplete: files.judged.incomplete,
+            performed: files.judged.performed,
             ..measured
         },
         None => {
@@ -84,6 +85,7 @@ fn recorded(run: &Path) -> Result<Option<Summary>, Failure> {
 fn identity(header: Option<&Run>) -> RunIdentity {
     RunIdentity {
         name: "a recorded history".to_owned(),
+        target: None,
         seed: header.map_or(0, |run| run.seed),
         world: header.map_or(WorldKind::Real, |run| run.world),
         started: header.map(|run| run.epoch.clone()).unwrap_or_default(),

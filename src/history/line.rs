@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, ser::SerializeMap}
 
 use super::record::{
     Approval, Attempt, BackendRequest, Call, Company, Effect, End, Event, FaultStruck, LedgerEntry, LedgerRecord,
-    Lifecycle, Offer, Phase, Record, Return, Run, Session, Terms, Wire,
+    Lifecycle, Offer, Performed, Phase, Record, Return, Run, Session, Terms, Totals, Wire,
 };
 
 /// Writes `{"seq":…,"at":…,"<kind>":{…}}` and reads it back, refusing lines with no event, two events, or unknown kinds.
@@ -93,6 +93,8 @@ lines!(Record, event, Event, {
 lines!(LedgerRecord, entry, LedgerEntry, {
     "effect" => Effect(Effect),
     "request" => Request(BackendRequest),
+    "performed" => Performed(Performed),
+    "totals" => Totals(Totals),
     "end" => End(End),
 });
 

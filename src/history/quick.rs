@@ -298,14 +298,23 @@ mod tests {
         r#"{"seq":5,"at":5,"end":{"records":5,"lost":0}}"#,
     ];
 
+    const LEDGER_LINES: [&str; 3] = [
+        r#"{"seq":1,"at":2,"effect":{"id":"e","action":"a","revision":1,"terms":"t","step":"s","key":"k","receipt":"rtn_1","undo_of":null}}"#,
+        r#"{"seq":2,"at":3,"performed":{"action":"c/operation/1","times":1}}"#,
+        r#"{"seq":3,"at":3,"totals":{"company":"c","performed":7,"operations":7}}"#,
+    ];
+
     #[test]
     fn what_this_program_writes_is_read_quickly() {
         for line in LINES {
             let quick: Record = whole(line).expect(line);
             assert_eq!(quick, serde_json::from_str::<Record>(line).expect(line));
         }
-        let line = r#"{"seq":1,"at":2,"effect":{"id":"e","action":"a","revision":1,"terms":"t","step":"s","key":"k","receipt":"rtn_1","undo_of":null}}"#;
-        assert_eq!(whole::<LedgerRecord>(line).expect(line), serde_json::from_str::<LedgerRecord>(line).expect(line));
+        for line in LEDGER_LINES {
+            let quick: LedgerRecord = whole(line).expect(line);
+            assert_eq!(quick, serde_json::from_str::<LedgerRecord>(line).expect(line));
+            assert_eq!(serde_json::to_string(&quick).expect(line), line);
+        }
     }
 
     #[test]

@@ -117,6 +117,8 @@ pub enum Observation {
     Offers,
     /// Every effect (`ledger.jsonl`).
     Ledger,
+    /// How often operations were performed, as their Company counts (`ledger.jsonl`).
+    Performed,
     /// Every Session and what its operator lists (`session`).
     Sessions,
 }
@@ -213,6 +215,8 @@ pub enum Purpose {
     Revoke,
     /// A sign-in: the device authorization endpoint, and the User's own browser on the Company's page.
     SignIn,
+    /// A request before a proposal, whose answer gives values for it.
+    Prepare,
     /// A request that would perform the action, answered by an operation.
     Propose,
     /// A request for other terms of an open operation, at the change endpoint.
@@ -603,6 +607,10 @@ pub enum LedgerEntry {
     Effect(Effect),
     /// A request to the backend, as the backend saw it.
     Request(BackendRequest),
+    /// How often one operation was performed, as its Company counts.
+    Performed(Performed),
+    /// How many performances of how many operations there were, as their Company counts.
+    Totals(Totals),
     /// The trailer: always the last line of a complete ledger.
     End(End),
 }
@@ -627,6 +635,30 @@ pub struct Effect {
     pub receipt: SmolStr,
     /// The step that this undoes, or null.
     pub undo_of: Option<SmolStr>,
+}
+
+/// How often one operation was performed, as its Company counts. What its Agents had heard by then is in the history
+/// before this entry's place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Performed {
+    /// The action ID.
+    pub action: SmolStr,
+    /// How often.
+    pub times: u64,
+}
+
+/// How many performances of how many operations there were during the run, as the Company counts: what it said at the
+/// end less what it said at the beginning.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Totals {
+    /// The Company.
+    pub company: SmolStr,
+    /// Performances.
+    pub performed: u64,
+    /// Operations that were performed, each counted once.
+    pub operations: u64,
 }
 
 /// A request to the backend, as the backend saw it.

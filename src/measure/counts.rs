@@ -35,6 +35,8 @@ pub struct Counts {
     pub journeys: BTreeMap<SmolStr, u64>,
     /// Journeys that were due while too many were in flight, and were skipped.
     pub dropped: u64,
+    /// Journeys that were due while as many of their kind as may be were in flight, and waited.
+    pub held: u64,
     /// Operations whose Agent saw them final, by state.
     pub finals: BTreeMap<State, u64>,
     /// Confirmed operations seen final in steady load: what throughput counts.

@@ -160,6 +160,7 @@ mod tests {
             meter.sample(Sample {
                 step: Purpose::Propose,
                 intended: due,
+                held: 0,
                 sent,
                 done: sent + MILLISECOND,
                 outcome,

@@ -26,6 +26,9 @@ pub struct Sample {
     /// When it should have been sent: the journey's due time for its first request, later the end of the think time,
     /// back-off or `Retry-After` that it waited for.
     pub intended: u64,
+    /// For how long after that it was held back because the scenario asks for it (a journey's `in_flight`): part of the
+    /// response time, but no lag of the generator.
+    pub held: u64,
     /// When it was handed to the wire. Waiting for a connection is no lag of the generator, so it counts from here.
     pub sent: u64,
     /// When the answer was read in full, or the caller stopped waiting.
@@ -123,13 +126,13 @@ impl Meter {
     /// Only answered requests have a response and a service time; the time that a request without an answer took is
     /// kept apart as [`Measure::Unanswered`]. Lag counts for all that were sent.
     pub fn sample(&self, sample: Sample) {
-        let Sample { step, intended, sent, done, outcome, why } = sample;
+        let Sample { step, intended, held, sent, done, outcome, why } = sample;
         let mut open = lock(&self.shared.open);
         let window = open.window(intended);
         open.counts.steps.entry(step).or_default().call(outcome, why.as_ref(), window == Window::Steady);
         let what = What::Step(step);
         if outcome != Outcome::Unsent {
-            open.record(what, Measure::Lag, window, sent.saturating_sub(intended));
+            open.record(what, Measure::Lag, window, sent.saturating_sub(intended.saturating_add(held)));
         }
         let waited = done.saturating_sub(intended);
         match outcome {
@@ -141,7 +144,8 @@ impl Meter {
         }
     }
 
-    /// Takes the start of a journey: when it was due and when it started.
+    /// Takes the start of a journey: when it was due, and when it started or would have if others of its kind had not
+    /// been under way.
     pub fn arrival(&self, due_ns: u64, started_ns: u64) {
         let mut open = lock(&self.shared.open);
         let window = open.window(due_ns);
@@ -161,6 +165,11 @@ impl Meter {
     /// Counts a journey that was due while too many were in flight, and was skipped.
     pub fn dropped(&self) {
         lock(&self.shared.open).counts.dropped += 1;
+    }
+
+    /// Counts a journey that was due while as many of its kind as may be were in flight, and waited for one to end.
+    pub fn held(&self) {
+        lock(&self.shared.open).counts.held += 1;
     }
 
     /// Counts an operation that its Agent saw in a final state for the first time (`confirmed`: it was confirmed before).

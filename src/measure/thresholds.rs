@@ -110,11 +110,11 @@ mod tests {
         for index in 0..99 {
             let service = if index == 0 { 300 * MILLISECOND } else { 10 * MILLISECOND };
             let (step, outcome) = (Purpose::Confirm, Outcome::View);
-            meter.sample(Sample { step, intended: 0, sent: service, done: 2 * service, outcome, why: None });
+            meter.sample(Sample { step, intended: 0, held: 0, sent: service, done: 2 * service, outcome, why: None });
             meter.finished(State::Succeeded, true, MILLISECOND);
         }
         let (step, outcome) = (Purpose::Read, Outcome::Unknown);
-        meter.sample(Sample { step, intended: 0, sent: 0, done: 9_000 * MILLISECOND, outcome, why: None });
+        meter.sample(Sample { step, intended: 0, held: 0, sent: 0, done: 9_000 * MILLISECOND, outcome, why: None });
         meter.recovered(4_000 * MILLISECOND);
         meter.figures(10_000 * MILLISECOND)
     }

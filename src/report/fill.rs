@@ -18,11 +18,12 @@ use crate::{
 };
 
 /// The steps in the order in which a journey takes them.
-const STEPS: [Purpose; 11] = [
+const STEPS: [Purpose; 12] = [
     Purpose::Discover,
     Purpose::Keys,
     Purpose::Token,
     Purpose::SignIn,
+    Purpose::Prepare,
     Purpose::Propose,
     Purpose::Change,
     Purpose::Confirm,
@@ -54,15 +55,18 @@ impl Summary {
             partial: false,
             stopped: None,
             incomplete: judged.incomplete,
+            notes: Vec::new(),
             anomalies: judged.anomalies,
             findings: judged.findings,
             expected_but_absent: judged.expected_but_absent,
+            performed: judged.performed,
             steps: steps(figures),
             steady_ns: nanoseconds(figures.steady_for),
             journeys: Journeys {
                 started: counts.arrivals,
                 ended: words(&counts.journeys),
                 dropped: counts.dropped,
+                held: counts.held,
                 took: figures.journeys.percentiles(),
             },
             operations: operations(figures),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::summary::{AnomalyStatus, EvidenceLine, FindingGroup, FindingLine, Level, SHOWN_FINDINGS_MAX};
+use super::summary::{AnomalyStatus, EvidenceLine, FindingGroup, FindingLine, Level, PerformedRow, SHOWN_FINDINGS_MAX};
 use crate::{
     checker::{self, Anomaly, Finding, Judgement, Status},
     plan::Expectation,
@@ -19,6 +19,8 @@ pub struct Judged {
     pub expected_but_absent: Vec<String>,
     /// What history or ledger lack.
     pub incomplete: Vec<String>,
+    /// What Companies counted themselves, where they did.
+    pub performed: Option<PerformedRow>,
 }
 
 impl Judged {
@@ -35,6 +37,11 @@ impl Judged {
             findings: groups(&judgement.findings, expect),
             expected_but_absent: expect.must.iter().map(|name| &**name).filter(absent).map(str::to_owned).collect(),
             incomplete: judgement.incomplete.clone(),
+            performed: judgement.counts.performed.map(|counted| PerformedRow {
+                asked: counted.asked,
+                operations: counted.operations,
+                times: counted.times,
+            }),
         }
     }
 }

@@ -30,12 +30,18 @@ pub struct Summary {
     pub stopped: Option<String>,
     /// What history or ledger lack, if they lack something.
     pub incomplete: Vec<String>,
+    /// What to know besides: what a target could not be asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// How each anomaly of the catalogue was judged.
     pub anomalies: BTreeMap<String, AnomalyStatus>,
     /// What was found, grouped by anomaly; the gravest first.
     pub findings: Vec<FindingGroup>,
     /// Anomalies that the scenario said must show, and that did not.
     pub expected_but_absent: Vec<String>,
+    /// How often operations were performed by their Companies' own count, where they count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub performed: Option<PerformedRow>,
     /// Calls by step, in the order of a journey.
     pub steps: Vec<StepRow>,
     /// How long steady load lasted: what times are of.
@@ -76,6 +82,9 @@ pub struct Verdict {
 pub struct RunIdentity {
     /// The scenario's name.
     pub name: String,
+    /// The Company that is not simulated and took the place of all others, if there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
     /// The seed.
     pub seed: u64,
     /// Where it took place.
@@ -121,6 +130,17 @@ pub enum Level {
     Must,
     /// A SHOULD was not followed: a warning.
     Should,
+}
+
+/// How often operations were performed, as their Companies count.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PerformedRow {
+    /// Operations that a Company was asked about one by one; 0 where it gave totals alone.
+    pub asked: u64,
+    /// Operations that were performed, each counted once.
+    pub operations: u64,
+    /// Performances: as many, unless something was performed more than once.
+    pub times: u64,
 }
 
 /// All findings of one anomaly.
@@ -198,6 +218,9 @@ pub struct Journeys {
     pub ended: BTreeMap<String, u64>,
     /// How many were due while too many were in flight, and were skipped.
     pub dropped: u64,
+    /// How many were due while as many of their kind as the scenario lets were in flight, and waited for one to end.
+    #[serde(default)]
+    pub held: u64,
     /// How long they took.
     pub took: Option<Percentiles>,
 }

@@ -10,7 +10,7 @@ use page::Page;
 
 use super::{
     format::{count, counted, duration, nanoseconds, rate, share},
-    summary::{HealthRow, Measured, Summary, ThresholdRow},
+    summary::{HealthRow, Measured, PerformedRow, Summary, ThresholdRow},
 };
 use crate::{history::record::WorldKind, measure::Percentiles};
 
@@ -68,6 +68,12 @@ fn run(page: &mut Page, summary: &Summary) {
     };
     let length = nanoseconds(run.duration_ns);
     page.entry("Run", &format!("{}, seed {}, {world}, {length} from {}", run.name, run.seed, run.started));
+    if let Some(target) = &run.target {
+        page.entry("Target", target);
+    }
+    for (index, note) in summary.notes.iter().enumerate() {
+        page.entry(if index == 0 { "Notes" } else { "" }, note);
+    }
 }
 
 fn load(page: &mut Page, summary: &Summary) {
@@ -75,6 +81,9 @@ fn load(page: &mut Page, summary: &Summary) {
     let mut text = format!("{} started{}", count(journeys.started), each(&journeys.ended));
     if let Some(took) = journeys.took {
         text += &format!("; half of them took up to {}", nanoseconds(took.p50_ns));
+    }
+    if journeys.held > 0 {
+        text += &format!("; {} waited until fewer of their kind were in flight", count(journeys.held));
     }
     if journeys.dropped > 0 {
         text += &format!("; {} more were due and did not start", count(journeys.dropped));
@@ -99,6 +108,24 @@ fn load(page: &mut Page, summary: &Summary) {
         text += &format!("; {} confirmed and done in steady load", rate(throughput));
     }
     page.entry("Operations", &text);
+    if let Some(performed) = summary.performed {
+        page.entry("Performed", &performed_text(performed));
+    }
+}
+
+/// What the Companies counted themselves.
+fn performed_text(performed: PerformedRow) -> String {
+    let operations = counted(performed.operations, "operation", "operations");
+    let mut text = match performed.times.checked_sub(performed.operations) {
+        Some(0) if performed.operations == 0 => "nothing".to_owned(),
+        Some(0) => format!("{operations}, none more than once"),
+        _ => format!("{operations}, {} in all: MORE THAN ONCE", counted(performed.times, "time", "times")),
+    };
+    text += ", by the Company's own count";
+    if performed.asked > 0 {
+        text += &format!(" ({} asked for)", count(performed.asked));
+    }
+    text
 }
 
 /// `: 3 this, 2 that`, or nothing.

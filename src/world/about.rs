@@ -90,6 +90,10 @@ pub enum Why {
     NoSuchHost,
     /// The other side's certificate is not trusted.
     Untrusted,
+    /// What answers does not talk TLS, or not as we do.
+    NoTls,
+    /// Its address is not on loopback, and nobody said that it may be loaded.
+    NotPermitted,
     /// The answer is longer than a party reads.
     TooLarge,
     /// What came is no HTTP answer.
@@ -106,6 +110,8 @@ impl Why {
             Self::Refused => "connection-refused",
             Self::NoSuchHost => "no-such-host",
             Self::Untrusted => "certificate-not-trusted",
+            Self::NoTls => "no-tls",
+            Self::NotPermitted => "not-permitted",
             Self::TooLarge => "answer-too-large",
             Self::Unreadable => "unreadable",
         }

@@ -1,8 +1,10 @@
 //! The whole program, from outside: one binary, a module per behaviour.
 
 mod defects;
+mod guard;
 mod layering;
 mod program;
 mod rehearsal;
 mod secrets;
 mod signing_in;
+mod target;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use poppyfield::{
     checker::{self, Judgement, Options},
-    history::{Event, Recorder},
+    history::{Event, Record, Recorder},
     measure::{Counts, Meter},
     plan::Plan,
     swarm::{self, Control, Ground},
@@ -15,6 +15,7 @@ use poppyfield::{
 /// What a rehearsed run left behind.
 pub(crate) struct Rehearsal {
     pub(crate) judgement: Judgement,
+    pub(crate) history: Vec<Record>,
     pub(crate) counts: Counts,
     pub(crate) events: Vec<Event>,
 }
@@ -30,15 +31,21 @@ pub(crate) fn rehearse(plan: Plan) -> Rehearsal {
     let meter = Meter::new();
     let plan = Arc::new(plan);
     runtime.block_on(async {
-        let ground = Ground { recorder: recorder.clone(), lane: Lane::Direct, epoch: epoch(), first_port: None };
+        let ground = Ground {
+            recorder: recorder.clone(),
+            lane: Lane::Direct,
+            epoch: epoch(),
+            first_port: None,
+            may_load: Default::default(),
+        };
         let field = swarm::set_up(&plan, ground).await.expect("parties without sockets can be set up");
         swarm::run(&plan, &field, &meter, &Control::default()).await.expect("the Agents have keys");
     });
     recorder.finish().expect("memory can be written");
     let (history, ledger) = recorder.snapshot();
     let events = history.iter().map(|record| record.event.clone()).collect();
-    let judgement = checker::judge(history, ledger, Options::default());
-    Rehearsal { judgement, counts: meter.counts(), events }
+    let judgement = checker::judge(history.clone(), ledger, Options::default());
+    Rehearsal { judgement, history, counts: meter.counts(), events }
 }
 
 /// Where virtual time begins.

@@ -160,6 +160,8 @@ impl Dealing {
         let Some(revision) = Revision::new(approval.revision) else { return Flow::Continue(Shot::Refused) };
         let left_before = std::mem::replace(&mut self.confirm_left, true);
         let operation = Arc::clone(&self.operation);
+        self.shots += 1;
+        self.shared().staff.confirming(&operation.action, &operation.id, self.shots);
         let mut workers: Vec<Process> = (1..copies).map(|_| self.worker()).collect();
         let (ended, cancelled) = {
             let shots = std::iter::once(process).chain(&mut workers);

@@ -91,6 +91,7 @@ fn swarm() -> SwarmPlan {
 async fn run_with(fake: Fake, swarm: SwarmPlan) -> Run {
     let plan = Arc::new(Plan {
         target: None,
+        aimed: None,
         name: "test".into(),
         seed: 7,
         tls: false,
@@ -145,7 +146,7 @@ impl Run {
     async fn journey_of(&self, person: &Arc<Person>, steps: &[JourneyStep], number: u64) -> JourneyEnd {
         let journey = Journey { name: "test".into(), weight: 1, in_flight: None, steps: steps.to_vec() };
         let intent = format!("i{}-{number}", person.number()).into();
-        let run = JourneyRun { intent, number, due: self.field.now() };
+        let run = JourneyRun { intent, number, due: self.field.now(), held: Duration::ZERO };
         let world = self.field.world(Party::new(PartyKind::Agent, "test"));
         let deadline = self.field.now() + Duration::from_secs(7_200);
         world.within(deadline, run_journey(person, &journey, run)).await.expect("a journey ends")

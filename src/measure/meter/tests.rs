@@ -55,7 +55,7 @@ fn read_back(log: &[u8]) -> BTreeMap<String, Histogram<u64>> {
 }
 
 fn confirm(intended: u64, sent: u64, done: u64, outcome: Outcome) -> Sample {
-    Sample { step: Purpose::Confirm, intended, sent, done, outcome, why: None }
+    Sample { step: Purpose::Confirm, intended, held: 0, sent, done, outcome, why: None }
 }
 
 fn millis(times: &Times, percentile: f64) -> u128 {
@@ -200,7 +200,7 @@ proptest! {
         for (index, (intended, lag, service, outcome, step)) in samples.iter().enumerate() {
             let sent = intended + lag;
             let (step, outcome) = (STEPS[*step], OUTCOMES[*outcome]);
-            meter.sample(Sample { step, intended: *intended, sent, done: sent + service, outcome, why: None });
+            meter.sample(Sample { step, intended: *intended, held: 0, sent, done: sent + service, outcome, why: None });
             meter.recovered(*service);
             if index % 7 == 0 {
                 meter.tick(index as u64 * SECOND).expect("ticks");
@@ -226,4 +226,17 @@ proptest! {
         let sent = samples.iter().filter(|sample| OUTCOMES[sample.3] != Outcome::Unsent).count();
         prop_assert_eq!(lags, sent as u64, "what lies outside steady load is in the log, too");
     }
+}
+
+#[test]
+fn what_the_scenario_holds_back_is_response_time_and_no_lag() {
+    let meter = Meter::new();
+    let held = Sample { held: 400_000_000, ..confirm(0, 403_000_000, 410_000_000, Outcome::View) };
+    meter.sample(held);
+    meter.held();
+    let figures = meter.figures(SECOND);
+    let confirms = &figures.steps[&Purpose::Confirm];
+    assert!(confirms.lag.max().is_some_and(|lag| lag < Duration::from_millis(4)), "{confirms:?}");
+    assert!(confirms.response.max().is_some_and(|time| time >= Duration::from_millis(409)), "{confirms:?}");
+    assert_eq!(figures.counts.held, 1);
 }

@@ -9,7 +9,7 @@ use crate::{
     plan::{Comparison, Figure, Metric, Reach, ReachCounter, Threshold},
     report::{
         HeldTo, Judged,
-        summary::{AnomalyStatus, EvidenceLine, Files, FindingGroup, FindingLine, Level, RunIdentity},
+        summary::{AnomalyStatus, EvidenceLine, Files, FindingGroup, FindingLine, Level, PerformedRow, RunIdentity},
     },
 };
 
@@ -19,6 +19,7 @@ const SECOND: u64 = 1_000 * MILLISECOND;
 fn identity() -> RunIdentity {
     RunIdentity {
         name: "quickstart".into(),
+        target: None,
         seed: 7,
         world: WorldKind::Real,
         started: "2026-03-01T12:00:00Z".into(),
@@ -39,7 +40,7 @@ fn meter() -> Meter {
             let done = sent + service * MILLISECOND + index * 3_000;
             let lost = index % 100 == 0 && step == Purpose::Confirm;
             let (outcome, why) = if lost { (Outcome::Unknown, Some("timeout".into())) } else { (Outcome::View, None) };
-            meter.sample(Sample { step, intended: due, sent, done, outcome, why });
+            meter.sample(Sample { step, intended: due, held: 0, sent, done, outcome, why });
             if lost {
                 meter.recovered(900 * MILLISECOND + index * 100_000);
                 meter.fault("lose-answer", None);
@@ -201,6 +202,30 @@ fn a_run_with_findings_of_two_kinds() {
 }
 
 #[test]
+fn what_a_company_counts_itself_is_told() {
+    let each = PerformedRow { asked: 40, operations: 37, times: 37 };
+    let own = "by the Company's own count";
+    assert_eq!(performed_text(each), format!("37 operations, none more than once, {own} (40 asked for)"));
+    assert_eq!(performed_text(PerformedRow { asked: 0, operations: 0, times: 0 }), format!("nothing, {own}"));
+    assert_eq!(
+        performed_text(PerformedRow { asked: 0, times: 39, ..each }),
+        format!("37 operations, 39 times in all: MORE THAN ONCE, {own}")
+    );
+    let judged = Judged { anomalies: held(), performed: Some(each), ..Judged::default() };
+    let text = rendered(summary(&meter(), judged));
+    assert!(text.contains("\nPerformed    37 operations, none more than once"), "{text}");
+}
+
+#[test]
+fn journeys_that_waited_are_told() {
+    let meter = meter();
+    meter.held();
+    let text = rendered(summary(&meter, Judged { anomalies: held(), ..Judged::default() }));
+    let words: Vec<&str> = text.split_whitespace().collect();
+    assert!(words.join(" ").contains("; 1 waited until fewer of their kind were in flight"), "{text}");
+}
+
+#[test]
 fn a_run_that_was_interrupted() {
     let mut anomalies = held();
     anomalies.insert(
@@ -219,7 +244,7 @@ fn a_run_whose_generator_fell_behind() {
         let due = index * 20 * MILLISECOND;
         let sent = due + 400 * MILLISECOND;
         let (step, outcome) = (Purpose::Confirm, Outcome::View);
-        meter.sample(Sample { step, intended: due, sent, done: sent + 9 * MILLISECOND, outcome, why: None });
+        meter.sample(Sample { step, intended: due, held: 0, sent, done: sent + 9 * MILLISECOND, outcome, why: None });
         meter.dropped();
     }
     let offered = Offered {
@@ -243,7 +268,15 @@ fn a_run_that_missed_a_threshold() {
     for index in 0..100 {
         let due = index * 100 * MILLISECOND;
         let (step, outcome) = (Purpose::Confirm, Outcome::View);
-        meter.sample(Sample { step, intended: due, sent: due, done: due + 600 * MILLISECOND, outcome, why: None });
+        meter.sample(Sample {
+            step,
+            intended: due,
+            held: 0,
+            sent: due,
+            done: due + 600 * MILLISECOND,
+            outcome,
+            why: None,
+        });
     }
     insta::assert_snapshot!(rendered(summary(&meter, Judged { anomalies: held(), ..Judged::default() })));
 }

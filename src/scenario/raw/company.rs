@@ -327,7 +327,7 @@ pub(in crate::scenario) struct StepSettings {
 /// Bugs of a Company. Those of a scenario are added to the profile's.
 #[derive(Debug, Clone, Default, serde::Deserialize, serde::Serialize, schemars::JsonSchema)]
 #[serde(transparent)]
-pub(in crate::scenario) struct DefectList(pub(in crate::scenario) Vec<Word<CompanyDefect>>);
+pub(in crate::scenario) struct DefectList(pub(in crate::scenario) Vec<At<Word<CompanyDefect>>>);
 
 impl super::Overlay for DefectList {
     fn over(self, base: Self) -> Self {

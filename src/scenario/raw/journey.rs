@@ -11,6 +11,9 @@ pub(in crate::scenario) struct JourneySettings {
     /// How often it is drawn, relative to the others. Default: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::scenario) weight: Option<At<u32>>,
+    /// The most of it that are under way at once; a start beyond that waits for one to end. Default: any number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::scenario) in_flight: Option<At<u32>>,
     /// Its steps, in order; the first is `propose`.
     pub(in crate::scenario) steps: At<Vec<At<JourneyStepChoice>>>,
 }

@@ -93,7 +93,7 @@ fn signed_in(name: &At<String>, settings: &ActionSettings, findings: &mut Findin
 }
 
 /// A scope as RFC 6749 section 3.3 has it.
-fn checked_scope(scope: &At<String>, findings: &mut Findings) -> SmolStr {
+pub(super) fn checked_scope(scope: &At<String>, findings: &mut Findings) -> SmolStr {
     let token = |byte: u8| byte == 0x21 || (0x23..=0x5b).contains(&byte) || (0x5d..=0x7e).contains(&byte);
     if scope.value.is_empty() || !scope.value.bytes().all(token) {
         let message = format!("{} is no scope; expected one word like `orders:write`", shown(&scope.value));

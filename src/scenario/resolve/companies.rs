@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use smol_str::{SmolStr, format_smolstr};
 
-use super::{actions, check_name};
+use super::{actions, check_name, refuse_defect};
 use crate::limits;
 use crate::plan::{Answers, BackendSettings, CompanyPlan, Distribution, Proposals, Sessions, StoreSettings, SwarmPlan};
 use crate::protocol::SessionMode;
@@ -36,11 +36,12 @@ const ASK_AGAIN: Duration = Duration::from_secs(1);
 /// Stands for a Company's number in its domain and title.
 const NUMBER: &str = "{n}";
 
-/// Resolves every group of a scenario in `folder`.
+/// Resolves every group of a scenario in `folder`. Where a target takes their place, they are not `simulated`.
 pub(super) fn resolve(
     groups: &At<Named<Group>>,
     folder: &Path,
     swarm: &SwarmPlan,
+    simulated: bool,
     findings: &mut Findings,
 ) -> Vec<CompanyPlan> {
     if groups.value.0.is_empty() {
@@ -52,6 +53,9 @@ pub(super) fn resolve(
         check_name("group of Companies", name, findings);
         let Some((profile, base)) = base(name.place, group, folder, findings) else { continue };
         let settings = group.settings().over(base);
+        if let Some(defects) = settings.defects.as_ref().filter(|_| !simulated) {
+            defects.0.iter().for_each(|defect| refuse_defect(defect, findings));
+        }
         let sessions = settings.sessions.as_ref().map_or(name.place, |sessions| sessions.0.place);
         let count = count(group, findings);
         let first = numbers.entry(profile.clone()).or_insert(1);
@@ -180,7 +184,7 @@ pub(in crate::scenario) fn company_plans(
         store: store(&settings.store.clone().unwrap_or_default()),
         backend: backend(settings.backend.clone().unwrap_or_default(), findings),
         actions,
-        defects: settings.defects.iter().flat_map(|list| &list.0).map(|defect| defect.0).collect(),
+        defects: settings.defects.iter().flat_map(|list| &list.0).map(|defect| defect.value.0).collect(),
     };
     numbers
         .map(|number| CompanyPlan {

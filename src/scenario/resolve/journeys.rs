@@ -34,9 +34,15 @@ pub(super) fn resolve(
                 let message = format!("`weight` is {}; expected at most {}", weight.value, limits::WEIGHT_MAX);
                 findings.report(weight.place, message);
             }
+            let in_flight = settings.in_flight.as_ref();
+            if let Some(limit) = in_flight.filter(|limit| !(1..=limits::USERS_MAX).contains(&limit.value)) {
+                let message = format!("`in_flight` is {}; expected 1 to {}", limit.value, limits::USERS_MAX);
+                findings.report(limit.place, message);
+            }
+            let in_flight = in_flight.map(|limit| limit.value);
             let mut walk = Walk { companies, target: None, proposed: false, asked: false, left: false, findings };
             let steps = walk.steps(&settings.steps);
-            Journey { name: name.value.as_str().into(), weight: weight(settings), in_flight: None, steps }
+            Journey { name: name.value.as_str().into(), weight: weight(settings), in_flight, steps }
         })
         .collect()
 }

@@ -71,7 +71,7 @@ fn misspelt_key_of_agents() {
 #[test]
 fn misspelt_key_of_a_journey() {
     insta::assert_snapshot!(told("weight: 3", "wieght: 3"), @r"
-    scenarios/small.yaml:9:5: unknown key `wieght`; expected one of weight, steps; did you mean `weight`?
+    scenarios/small.yaml:9:5: unknown key `wieght`; expected one of weight, in_flight, steps; did you mean `weight`?
       9 |     wieght: 3
         |     ^
     ");
@@ -491,6 +491,15 @@ fn weights_all_zero() {
     scenarios/small.yaml:8:3: every journey has the weight 0; expected at least one with more
       8 |   exchange:
         |   ^
+    ");
+}
+
+#[test]
+fn nobody_let_through() {
+    insta::assert_snapshot!(told("weight: 3", "in_flight: 0"), @r"
+    scenarios/small.yaml:9:16: `in_flight` is 0; expected 1 to 200000
+      9 |     in_flight: 0
+        |                ^
     ");
 }
 

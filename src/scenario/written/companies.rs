@@ -68,7 +68,7 @@ fn company(members: &[CompanyPlan]) -> Option<CompanyFile> {
             ask_again: Some(Time(plan.backend.ask_again)),
         }),
         actions: Some(Named(plan.actions.iter().map(|(name, plan)| (text(name), action(plan))).collect())),
-        defects: Some(DefectList(plan.defects.iter().map(Word).collect())),
+        defects: Some(DefectList(plan.defects.iter().map(|defect| At::nowhere(Word(defect))).collect())),
     })
 }
 

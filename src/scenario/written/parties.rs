@@ -28,13 +28,17 @@ pub(super) fn agents(plan: &SwarmPlan) -> AgentSettings {
             longest: Some(At::nowhere(Time(plan.retry.longest))),
         }),
         scopes: plan.scopes.as_ref().map(|scopes| scopes.iter().map(ToString::to_string).collect()),
-        defects: Some(plan.defects.iter().map(Word).collect()),
+        defects: Some(plan.defects.iter().map(|defect| At::nowhere(Word(defect))).collect()),
     }
 }
 
 pub(super) fn journey(plan: &Journey) -> (At<String>, JourneySettings) {
     let steps = plan.steps.iter().map(|step| At::nowhere(journey_step(step))).collect();
-    let settings = JourneySettings { weight: Some(At::nowhere(plan.weight)), steps: At::nowhere(steps) };
+    let settings = JourneySettings {
+        weight: Some(At::nowhere(plan.weight)),
+        in_flight: plan.in_flight.map(At::nowhere),
+        steps: At::nowhere(steps),
+    };
     (text(&plan.name), settings)
 }
 
