@@ -200,8 +200,13 @@ fn journeys(confirms: bool) -> (f64, f64) {
     let meter = Meter::new();
     let before = cpu();
     runtime().block_on(async {
-        let ground =
-            Ground { recorder: recorder.clone(), lane: lane(), epoch: Timestamp::UNIX_EPOCH, first_port: None };
+        let ground = Ground {
+            recorder: recorder.clone(),
+            lane: lane(),
+            epoch: Timestamp::UNIX_EPOCH,
+            first_port: None,
+            may_load: Default::default(),
+        };
         let field = swarm::set_up(&plan, ground).await.expect("the parties");
         swarm::run(&Arc::new(plan), &field, &meter, &Control::default()).await.expect("the Agents have keys");
     });

@@ -12,6 +12,12 @@ pub const DOCUMENT_REDIRECTS_MAX: usize = 3;
 /// How long a metadata fetch may take, in milliseconds.
 pub const DOCUMENT_FETCH_MILLISECONDS_MAX: u64 = 5_000;
 
+/// How long a request to a target's operator may take, in milliseconds.
+pub const HOOK_MILLISECONDS_MAX: u64 = 10_000;
+
+/// Requests to a target's operator that are under way at once when its count is taken.
+pub const HOOKS_AT_ONCE_MAX: usize = 8;
+
 /// The deepest nesting of a JSON document that a party reads.
 pub const JSON_DEPTH_MAX: usize = 64;
 
@@ -76,6 +82,15 @@ pub const CLIENT_METADATA_SECONDS_MAX: u64 = 300;
 
 /// The longest `client_id` that a Company looks at, in bytes.
 pub const CLIENT_ID_BYTES_MAX: usize = 2_048;
+
+/// How long the codes of a sign-in are good at a simulated Company, in seconds.
+pub const SIGN_IN_SECONDS: u64 = 600;
+
+/// How often a simulated Company lets an Agent poll for a sign-in, in seconds.
+pub const SIGN_IN_INTERVAL_SECONDS: u64 = 1;
+
+/// The longest account name that a simulated Company takes on its sign-in page, in bytes.
+pub const ACCOUNT_BYTES_MAX: usize = 256;
 
 /// Operators whose fetches a Company keeps apart; beyond that, idle ones are forgotten.
 pub const CLIENT_FETCHES_MAX: usize = 4_096;

@@ -3,7 +3,10 @@
 //! The rule throughout: only what shows that the request did nothing is a refusal. No answer, a 5xx, and a body that
 //! nobody can read leave it unknown, and so does a 401 that another copy of the same request may have caused.
 
-use std::time::Duration;
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
 
 use bytes::Bytes;
 use http::{HeaderMap, Response, StatusCode, header};
@@ -14,7 +17,7 @@ use smol_str::{SmolStr, format_smolstr};
 use super::view::Seen;
 use crate::{
     history::record::Outcome,
-    protocol::{ErrorCode, Operation, TokenResponse, json, token::TOKEN_TYPE_DPOP},
+    protocol::{DeviceAuthorization, ErrorCode, Operation, TokenResponse, json, token::TOKEN_TYPE_DPOP},
     world::{Answer, Moment, Why},
 };
 
@@ -31,6 +34,12 @@ pub(super) enum Reading<'a> {
     Document,
     /// A Session Token.
     Token,
+    /// The codes of a sign-in.
+    SignIn,
+    /// Nothing but whether it was done.
+    Nothing,
+    /// Any JSON, for values to be taken from it.
+    Values(Expected<'a>),
     /// An operation, or word that the action is done at once.
     Operation(Expected<'a>),
 }
@@ -50,6 +59,8 @@ pub(super) struct Expected<'a> {
     pub(super) nonce: bool,
     /// When its token ends.
     pub(super) token_ends: Moment,
+    /// Whether its token may have been replaced or signed out since.
+    pub(super) token_doubtful: &'a AtomicBool,
 }
 
 /// How a request ended.
@@ -76,6 +87,7 @@ pub(super) enum Content {
     /// Where a document is to be had instead.
     Elsewhere(String),
     Token(Box<TokenResponse>),
+    SignIn(Box<DeviceAuthorization>),
     Operation(Box<Seen>),
 }
 
@@ -94,6 +106,11 @@ impl Ended {
             nonce: None,
             content: Content::Nothing,
         }
+    }
+
+    /// One that was never sent, since it cannot be made.
+    pub(super) fn refused(why: &'static str) -> Self {
+        Self { why: Some(SmolStr::new_static(why)), ..Self::new(Outcome::Refused, None) }
     }
 
     /// The operation that it brought, also with a refusal.
@@ -153,6 +170,9 @@ fn success(response: Response<Bytes>, reading: &Reading<'_>) -> Ended {
     let read = match reading {
         Reading::Document => (status == StatusCode::OK).then(|| Content::Document(response.into_body())),
         Reading::Token => token(response.body()).map(|token| Content::Token(Box::new(token))),
+        Reading::SignIn => sign_in(response.body()).map(|begun| Content::SignIn(Box::new(begun))),
+        Reading::Nothing => Some(Content::Nothing),
+        Reading::Values(_) => Some(Content::Document(response.into_body())),
         Reading::Operation(expected) => operation(response.body(), expected),
     };
     match read {
@@ -175,6 +195,12 @@ fn token(body: &[u8]) -> Option<TokenResponse> {
         && !token.session_id.is_empty()
         && !token.access_token.is_empty();
     good.then_some(token)
+}
+
+fn sign_in(body: &[u8]) -> Option<DeviceAuthorization> {
+    let begun: DeviceAuthorization = json::parse_object(body).ok()?;
+    let good = !begun.device_code.is_empty() && !begun.user_code.is_empty() && begun.expires_in > 0;
+    good.then_some(begun)
 }
 
 /// The operation of a 2xx answer, nothing if it is none where none has to be, `None` if it cannot be read.
@@ -212,8 +238,8 @@ fn failure(response: &Response<Bytes>, reading: &Reading<'_>, now: Moment) -> En
         ended.content = Content::Operation(seen);
     }
     let definite = match reading {
-        Reading::Document | Reading::Token => status.is_client_error(),
-        Reading::Operation(expected) => is_definite(status, code, expected, now),
+        Reading::Document | Reading::Token | Reading::SignIn | Reading::Nothing => status.is_client_error(),
+        Reading::Values(expected) | Reading::Operation(expected) => is_definite(status, code, expected, now),
     };
     if !definite {
         ended.outcome = Outcome::Unknown;
@@ -232,9 +258,10 @@ fn is_definite(status: StatusCode, code: Option<ErrorCode>, expected: &Expected<
         _ if !expected.acts => true,
         // The first copy may have acted, and this be the answer to the second.
         Some(ErrorCode::InvalidDpopProof) => false,
-        // So here, if the nonce or the token ended between the two.
+        // So here, if the nonce or the token ended between the two, or the sign-in behind it.
         Some(ErrorCode::UseDpopNonce) => !expected.nonce,
-        Some(ErrorCode::InvalidToken) => now < expected.token_ends,
+        Some(ErrorCode::InvalidToken) => now < expected.token_ends && !expected.token_doubtful.load(Ordering::Acquire),
+        Some(ErrorCode::SignInRequired) => !expected.token_doubtful.load(Ordering::Acquire),
         _ => true,
     }
 }

@@ -5,8 +5,8 @@ use std::{ops::ControlFlow, sync::Arc, time::Duration};
 use smol_str::{SmolStr, format_smolstr};
 
 use super::{
-    JourneyEnd, Person, back_off, dealing::Dealing, discovery, errand::NotSent, process::Process, shared::Shared,
-    user::Surface, view::Seen, wish::Wish,
+    JourneyEnd, Person, back_off, dealing::Dealing, discovery, discovery::Site, errand::NotSent, person::Home,
+    process::Process, session::TokenDesk, shared::Shared, user::Surface, view::Seen, wish::Wish,
 };
 use crate::{
     history::record::Outcome,
@@ -37,8 +37,12 @@ pub struct JourneyRun {
 /// how the journey ended is for the caller to count. It may be dropped at any time: what was sent stays sent.
 pub async fn run_journey(person: &Arc<Person>, journey: &Journey, run: JourneyRun) -> JourneyEnd {
     let process = Process::new(format_smolstr!("a{}/{}", person.number(), run.number), run.due).held_back(run.held);
-    let mut course = Course { person, run, process, proposals: 0 };
-    match course.take(&journey.steps).await {
+    let mut course = Course { person, run, process, proposals: 0, at: None };
+    let end = course.take(&journey.steps).await;
+    if matches!(journey.steps.last(), Some(JourneyStep::SignOut)) {
+        course.sign_out().await;
+    }
+    match end {
         ControlFlow::Break(end) => end,
         ControlFlow::Continue(()) => JourneyEnd::LeftOpen,
     }
@@ -49,6 +53,8 @@ struct Course<'a> {
     run: JourneyRun,
     process: Process,
     proposals: u64,
+    /// Where it proposed last, and who its User is there.
+    at: Option<(Arc<Home>, Arc<Site>)>,
 }
 
 impl Course<'_> {
@@ -67,6 +73,12 @@ impl Course<'_> {
                 dealing = Some(self.propose(at, action, steps).await?);
                 continue;
             }
+            if matches!(step, JourneyStep::SignOut) {
+                if !later.is_empty() {
+                    self.sign_out().await; // as the last step it is taken after the journey's end
+                }
+                continue;
+            }
             match &mut dealing {
                 Some(dealing) => self.step(dealing, step, later).await?,
                 None => self.wait(step, place).await,
@@ -82,7 +94,7 @@ impl Course<'_> {
     async fn step(&mut self, dealing: &mut Dealing, step: &JourneyStep, later: &[JourneyStep]) -> Flow {
         let process = &mut self.process;
         match step {
-            JourneyStep::Propose { .. } => Flow::Continue(()),
+            JourneyStep::Propose { .. } | JourneyStep::SignOut => Flow::Continue(()),
             JourneyStep::AskUser(ask) => match next_confirm(later) {
                 // Only what the permission does not cover is asked.
                 Some(Confirm { by: By::StandingPermission { up_to }, .. }) if dealing.is_covered(up_to) => {
@@ -101,6 +113,15 @@ impl Course<'_> {
             JourneyStep::Cancel { after } => dealing.cancel_after(process, after).await,
             JourneyStep::Wait { time } => dealing.wait(process, time).await,
             JourneyStep::WalkAway => Flow::Break(JourneyEnd::WalkedAway),
+        }
+    }
+
+    /// Signs the User out where she proposed last.
+    async fn sign_out(&mut self) {
+        let Some((home, site)) = &self.at else { return };
+        let desk = TokenDesk { person: self.person, home, site };
+        if desk.sign_out(&mut self.process).await.is_err() {
+            tracing::debug!("an Account Token could not be revoked: no key");
         }
     }
 
@@ -153,6 +174,7 @@ impl Course<'_> {
             tracing::error!("a User's key cannot be made: {error}");
             JourneyEnd::GaveUp
         })?;
+        self.at = Some((Arc::clone(&home), Arc::clone(&site)));
         Wish::new(Arc::clone(person), home, site, intent, action.clone()).ok_or(JourneyEnd::NotOffered)
     }
 
@@ -186,6 +208,7 @@ pub(super) async fn propose(wish: &Wish, process: &mut Process) -> Flow<Seen> {
         let ended = match wish.propose(process).await {
             Ok(ended) => ended,
             Err(NotSent::Withheld | NotSent::NoToken) => return Flow::Break(JourneyEnd::Refused),
+            Err(NotSent::NotSignedIn) => return Flow::Break(JourneyEnd::NotSignedIn),
         };
         if !ended.may_pass() {
             let (outcome, code) = (ended.outcome, ended.code);

@@ -1,6 +1,9 @@
 //! Getting to know a Company: its documents, fetched once for all Agents, and the checks D1-D7 (digest 1.5).
 
-use std::sync::Arc;
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex},
+};
 
 use bytes::Bytes;
 use http::{Request, Uri, header::ACCEPT};
@@ -10,6 +13,7 @@ use super::{
     answer::{Content, Reading},
     back_off, openapi,
     openapi::Paths,
+    person::lock,
     process::{Named, Process},
     shared::Shared,
 };
@@ -36,10 +40,38 @@ pub(super) struct Site {
     pub(super) token_endpoint: String,
     /// The scopes that it lists, space between.
     pub(super) scopes: String,
+    pub(super) sign_in: SignInAt,
     /// The operations endpoint, if it lists the extension in the version that the Agents speak.
     pub(super) operations: Option<Operations>,
     /// Its APIs' endpoints by `operationId`.
     pub(super) paths: Paths,
+}
+
+/// How Users sign in at a Company, and what for.
+#[derive(Debug, Default)]
+pub(super) struct SignInAt {
+    /// The device authorization endpoint, if it has one.
+    pub(super) device_endpoint: Option<String>,
+    /// The revocation endpoint, if it has one.
+    pub(super) revocation_endpoint: Option<String>,
+    /// The scopes that a sign-in can grant, space between.
+    pub(super) scopes: String,
+    /// The domains of its issuer: sign-in pages are there or below.
+    pub(super) domains: Vec<String>,
+    /// The actions that it refused to a Session that was not signed in.
+    needed_by: Mutex<BTreeSet<SmolStr>>,
+}
+
+impl SignInAt {
+    /// Whether an action is known to need it.
+    pub(super) fn is_needed_by(&self, action: &str) -> bool {
+        lock(&self.needed_by).contains(action)
+    }
+
+    /// Notes that an action needs it, for all Agents.
+    pub(super) fn note_needed_by(&self, action: &SmolStr) {
+        lock(&self.needed_by).insert(action.clone());
+    }
 }
 
 /// A Company's entry for the Operations extension.
@@ -69,7 +101,8 @@ pub(super) async fn site(shared: &Shared, process: &mut Process, company: usize)
     if let Some(site) = &known.site {
         return site.clone().map_err(Unknown::Unusable);
     }
-    let mut fetcher = Fetcher { shared, process, company: plan, fetches: known.fetches };
+    let (tries, fetches) = (FETCH_TRIES_MAX, known.fetches);
+    let mut fetcher = Fetcher { shared, process, company: plan, fetches, tries, trouble: None };
     let fetched = fetcher.site().await;
     known.fetches = fetcher.fetches;
     match fetched {
@@ -87,11 +120,30 @@ pub(super) async fn site(shared: &Shared, process: &mut Process, company: usize)
     }
 }
 
+/// The documents of the Company with that place in the plan, each fetched once; `trouble` is then what could not be had,
+/// and why.
+pub(super) async fn look_once(
+    shared: &Shared,
+    process: &mut Process,
+    company: usize,
+    trouble: &mut Option<(String, SmolStr)>,
+) -> Result<Site, Unknown> {
+    let company = shared.plan.companies.get(company).ok_or(Unknown::NotNow)?;
+    let mut fetcher = Fetcher { shared, process, company, fetches: 0, tries: 1, trouble: None };
+    let site = fetcher.site().await;
+    *trouble = fetcher.trouble;
+    site
+}
+
 struct Fetcher<'a> {
     shared: &'a Shared,
     process: &'a mut Process,
     company: &'a CompanyPlan,
     fetches: u64,
+    /// How often a document is tried for.
+    tries: u32,
+    /// The document that could not be had, and why.
+    trouble: Option<(String, SmolStr)>,
 }
 
 impl Fetcher<'_> {
@@ -106,7 +158,9 @@ impl Fetcher<'_> {
             json::parse_document(&body).map_err(|error| unusable("D7", &error))?;
         check_authorization_server(&server, &auth.issuer, &poppy.organization.domain, swarm.session_mode)?;
         let mut paths = Paths::default();
-        for api in poppy.apis.iter().filter(|api| api.type_ == "openapi") {
+        // A target file says by itself how actions are proposed.
+        let described = self.shared.plan.target.is_none();
+        for api in poppy.apis.iter().filter(|api| described && api.type_ == "openapi") {
             let (host, body) = self.document(https(&api.url)?.to_owned()).await?;
             let description = json::parse_document(&body).map_err(|error| unusable("openapi", &error))?;
             paths.add(&description, &format!("https://{host}"), api.resource.as_deref());
@@ -121,11 +175,20 @@ impl Fetcher<'_> {
             None => None,
         };
         let scopes: Vec<&str> = auth.custom_scopes.keys().map(String::as_str).collect();
+        let scopes = scopes.join(" ");
+        let sign_in = SignInAt {
+            device_endpoint: optional_https(server.device_authorization_endpoint)?,
+            revocation_endpoint: optional_https(server.revocation_endpoint)?,
+            scopes: auth.device.as_ref().map_or_else(|| scopes.clone(), |device| device.scopes.join(" ")),
+            domains: server.poppy_domains,
+            needed_by: Mutex::default(),
+        };
         Ok(Site {
             company: self.company.name.clone(),
             issuer: server.issuer,
             token_endpoint: https(&server.token_endpoint)?.to_owned(),
-            scopes: scopes.join(" "),
+            scopes,
+            sign_in,
             operations,
             paths,
         })
@@ -154,10 +217,11 @@ impl Fetcher<'_> {
                     continue;
                 }
                 Content::Elsewhere(_) => return Err(unusable("D6", &"too many redirects")),
-                Content::Nothing | Content::Token(_) | Content::Operation(_) => {}
+                Content::Nothing | Content::Token(_) | Content::SignIn(_) | Content::Operation(_) => {}
             }
             failures += 1;
-            if failures >= FETCH_TRIES_MAX {
+            if failures >= self.tries {
+                self.trouble = Some((url, ended.why.unwrap_or_default()));
                 return Err(Unknown::NotNow);
             }
             let world = &self.shared.world;
@@ -217,6 +281,11 @@ fn authorization_server_url(issuer: &str) -> Result<String, Unknown> {
 /// D5.
 fn https(url: &str) -> Result<&str, Unknown> {
     if openapi::is_https(url) { Ok(url) } else { Err(unusable("D5", &url)) }
+}
+
+/// D5 of a URL that need not be there.
+fn optional_https(url: Option<String>) -> Result<Option<String>, Unknown> {
+    url.map(|url| https(&url).map(str::to_owned)).transpose()
 }
 
 fn unusable(check: &str, what: &dyn std::fmt::Display) -> Unknown {

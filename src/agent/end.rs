@@ -31,6 +31,8 @@ pub enum JourneyEnd {
     NotCovered,
     /// The Company refused.
     Refused,
+    /// The Company wants a Session that is signed in, and the sign-in came to nothing.
+    NotSignedIn,
     /// The Company no longer knows the operation.
     Lost,
     /// The Agent gave up after many rounds.
@@ -61,6 +63,7 @@ impl JourneyEnd {
             Self::Unlisted => "unlisted-operation",
             Self::NotCovered => "not-covered",
             Self::Refused => "refused",
+            Self::NotSignedIn => "not-signed-in",
             Self::Lost => "lost",
             Self::GaveUp => "gave-up",
             Self::NotDiscovered => "not-discovered",

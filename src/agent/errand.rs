@@ -1,5 +1,5 @@
 //! One request with a Session Token: a proof of its own for every try, a nonce when one is demanded, a renewed token
-//! when the old one is refused (digest 3.3, 3.4; rule OA-16).
+//! when the old one is refused, a sign-in when one is required (digest 3.3 to 3.5; rule OA-16).
 
 use std::sync::{
     Mutex,
@@ -13,9 +13,10 @@ use smol_str::SmolStr;
 use super::{
     answer::{Ended, Expected, Reading},
     discovery::Site,
+    held::{Token, Wanted},
     person::{Home, Person, lock},
     process::{Named, Process, jti},
-    session::{NoToken, Token, TokenDesk, secret},
+    session::{NoToken, TokenDesk, secret},
 };
 use crate::{
     history::record::{ApprovedBy, Purpose},
@@ -45,7 +46,7 @@ impl Url {
 
 /// How often requests were sent, by purpose: names each try to faults and draws.
 #[derive(Debug, Default)]
-pub(super) struct Attempts([AtomicU64; 10]);
+pub(super) struct Attempts([AtomicU64; 16]);
 
 impl Attempts {
     fn next(&self, purpose: Purpose) -> u64 {
@@ -64,6 +65,7 @@ pub(super) struct KeptProof {
 #[derive(Debug)]
 pub(super) struct Errand<'a> {
     pub(super) purpose: Purpose,
+    pub(super) method: Method,
     pub(super) url: &'a Url,
     /// The resource that its token has to name.
     pub(super) resource: Option<&'a str>,
@@ -90,12 +92,22 @@ pub(super) enum NotSent {
     Withheld,
     /// There is no token for it.
     NoToken,
+    /// It needs a Session that is signed in, and there is none.
+    NotSignedIn,
 }
 
 impl From<NoToken> for NotSent {
-    fn from(NoToken(why): NoToken) -> Self {
-        tracing::debug!("no token: {why}");
-        Self::NoToken
+    fn from(error: NoToken) -> Self {
+        match error {
+            NoToken::Refused(why) => {
+                tracing::debug!("no token: {why}");
+                Self::NoToken
+            }
+            NoToken::NotSignedIn(why) => {
+                tracing::debug!("not signed in: {why}");
+                Self::NotSignedIn
+            }
+        }
     }
 }
 
@@ -106,15 +118,11 @@ impl From<KeyError> for NotSent {
 }
 
 impl Errand<'_> {
-    fn method(&self) -> Method {
-        if self.purpose == Purpose::Read { Method::GET } else { Method::POST }
-    }
-
     fn acts(&self) -> bool {
-        self.purpose != Purpose::Read
+        self.method != Method::GET
     }
 
-    /// Sends the request, and again at once where the answer asks for a nonce or another token.
+    /// Sends the request, and again at once where the answer asks for a nonce, another token or a sign-in.
     pub(super) async fn run(
         &self,
         person: &Person,
@@ -123,13 +131,15 @@ impl Errand<'_> {
         process: &mut Process,
     ) -> Result<Ended, NotSent> {
         let desk = TokenDesk { person, home, site };
-        let (mut nonce_demanded, mut token_refused) = (false, false);
-        let mut token = desk.token(process, self.resource, None).await?;
+        let (mut nonce_demanded, mut token_refused, mut sign_in_asked) = (false, false, false);
+        let signed_in = self.kind.is_some_and(|kind| site.sign_in.is_needed_by(kind));
+        let mut wanted = Wanted { resource: self.resource, signed_in };
+        let mut token = desk.token(process, wanted, None).await?;
         loop {
             if self.unless.is_some_and(|unless| unless.load(Ordering::Acquire)) {
                 return Err(NotSent::Withheld);
             }
-            let again = nonce_demanded || token_refused;
+            let again = nonce_demanded || token_refused || sign_in_asked;
             let ended = self.send(person, home, site, process, &token, again).await?;
             if let Some(nonce) = &ended.nonce {
                 home.sessions.keep_nonce(self.url.host(), nonce.clone());
@@ -138,7 +148,15 @@ impl Errand<'_> {
                 Some(ErrorCode::UseDpopNonce) if !nonce_demanded && ended.nonce.is_some() => nonce_demanded = true,
                 Some(ErrorCode::InvalidToken) if !token_refused => {
                     token_refused = true;
-                    token = desk.token(process, self.resource, Some(&token)).await?;
+                    token = desk.token(process, wanted, Some(&token)).await?;
+                }
+                Some(ErrorCode::SignInRequired) if !sign_in_asked => {
+                    sign_in_asked = true;
+                    wanted.signed_in = true;
+                    if let Some(kind) = self.kind {
+                        site.sign_in.note_needed_by(kind);
+                    }
+                    token = desk.token(process, wanted, Some(&token)).await?;
                 }
                 _ => return Ok(ended),
             }
@@ -166,7 +184,7 @@ impl Errand<'_> {
         (call.revision, call.approved_by) = self.confirms.unzip();
         call.proof = Some(proof.jti);
         let mut request = Request::new(self.body.clone());
-        *request.method_mut() = self.method();
+        *request.method_mut() = self.method.clone();
         *request.uri_mut() = self.url.uri.clone();
         let headers = request.headers_mut();
         headers.insert(header::AUTHORIZATION, token.header.clone());
@@ -175,14 +193,19 @@ impl Errand<'_> {
             headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         }
         let named = Named { key: self.key.clone(), attempt: self.attempts.next(self.purpose) };
-        let reading = Reading::Operation(Expected {
+        let expected = Expected {
             company: &site.company,
             id: self.id,
             wrapped: matches!(self.purpose, Purpose::Propose | Purpose::Change),
             acts: self.acts(),
             nonce: nonce.is_some(),
             token_ends: token.ends,
-        });
+            token_doubtful: &token.doubtful,
+        };
+        let reading = match self.purpose {
+            Purpose::Prepare => Reading::Values(expected),
+            _ => Reading::Operation(expected),
+        };
         Ok(process.send(shared, call, named, request, reading).await)
     }
 
@@ -202,9 +225,8 @@ impl Errand<'_> {
         }
         let shared = &person.shared;
         let jti = jti(shared, "proof", call);
-        let method = self.method();
         let made =
-            home.proofs.make(method.as_str(), &self.url.text, shared.unix_now(), &jti, Some(&token.ath), nonce)?;
+            home.proofs.make(self.method.as_str(), &self.url.text, shared.unix_now(), &jti, Some(&token.ath), nonce)?;
         let proof = KeptProof { jti, header: secret(&made)? };
         if let Some(kept) = self.kept_proof {
             *lock(kept) = Some(proof.clone());

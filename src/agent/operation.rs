@@ -6,6 +6,7 @@ use std::sync::{
 };
 
 use bytes::Bytes;
+use http::Method;
 use smol_str::SmolStr;
 
 use super::{
@@ -66,6 +67,7 @@ impl OperationAt {
     fn errand<'a>(&'a self, purpose: Purpose, url: &'a Url) -> Errand<'a> {
         Errand {
             purpose,
+            method: if purpose == Purpose::Read { Method::GET } else { Method::POST },
             url,
             resource: self.wish.site.operations.as_ref().and_then(|operations| operations.resource.as_deref()),
             body: Bytes::new(),

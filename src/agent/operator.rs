@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use axum::{Json, Router, routing::get};
+use http::Uri;
 use smol_str::{SmolStr, format_smolstr};
 
 use crate::{
     identity::{AssertionMaker, KeyError, SigningKey},
-    plan::SwarmPlan,
+    plan::{KnownOperator, SwarmPlan},
     protocol::{ClientMetadata, JwkSet, discovery::OPERATIONS_EXTENSION},
     world::{Draw, World},
 };
@@ -37,6 +38,18 @@ impl Operator {
         let listed = lists_extension(swarm, number);
         let extensions = listed.then(|| SmolStr::new_static(OPERATIONS_EXTENSION)).into_iter().collect();
         Ok(Self { assertions: AssertionMaker::new(key, KEY_ID, client_id(&name)), name, extensions })
+    }
+
+    /// An operator that a target knows already; its host is its name.
+    pub(super) fn known(known: &KnownOperator) -> Result<Self, KeyError> {
+        let key = SigningKey::from_pkcs8_pem(&known.key_pem)?;
+        let host = known.client_id.parse::<Uri>().ok().and_then(|uri| uri.host().map(SmolStr::from));
+        let listed = known.lists_operations;
+        Ok(Self {
+            name: host.unwrap_or_else(|| known.client_id.as_str().into()),
+            assertions: AssertionMaker::new(key, &known.key_id, known.client_id.as_str()),
+            extensions: listed.then(|| SmolStr::new_static(OPERATIONS_EXTENSION)).into_iter().collect(),
+        })
     }
 
     /// Whether its client metadata lists the Operations extension.

@@ -7,7 +7,7 @@ use std::{
 
 use smol_str::{SmolStr, format_smolstr};
 
-use super::{operator::Operator, session::Sessions, shared::Shared};
+use super::{held::Sessions, operator::Operator, shared::Shared};
 use crate::{
     identity::{KeyError, ProofMaker, SigningKey, digest},
     plan::Money,

@@ -1,12 +1,16 @@
 //! What all Agents of a run share.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use smol_str::SmolStr;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
-use super::{discovery::Site, operator::Operator};
+use super::{
+    discovery::Site,
+    hooks::{HookTally, Staff},
+    operator::Operator,
+};
 use crate::{
     identity::KeyError,
     measure::Meter,
@@ -23,6 +27,8 @@ pub struct Shared {
     pub(super) operators: Vec<Arc<Operator>>,
     /// By the Company's place in the plan. The lock is held while one journey fetches for all.
     pub(super) sites: Vec<Mutex<Known>>,
+    /// The people at a target's side.
+    pub(super) staff: Arc<Staff>,
     /// The run is over: who waits looks once more.
     pub(super) last_call: CancellationToken,
 }
@@ -45,16 +51,46 @@ impl Shared {
     pub fn new(plan: Arc<Plan>, field: &Arc<Field>, meter: Meter) -> Result<Arc<Self>, KeyError> {
         let world = field.world(Party::new(PartyKind::Agent, "swarm"));
         let draw = |purpose: &str, key: &str, attempt| world.draw(purpose, key, attempt);
-        let operators = (1..=plan.swarm.operators.max(1))
-            .map(|number| Operator::new(&plan.swarm, number, draw).map(Arc::new))
-            .collect::<Result<_, _>>()?;
+        let known = plan.target.as_ref().and_then(|target| target.operator.as_ref());
+        let operators = match known {
+            Some(known) => vec![Arc::new(Operator::known(known)?)],
+            None => (1..=plan.swarm.operators.max(1))
+                .map(|number| Operator::new(&plan.swarm, number, draw).map(Arc::new))
+                .collect::<Result<_, _>>()?,
+        };
         let sites = plan.companies.iter().map(|_| Mutex::default()).collect();
-        Ok(Arc::new(Self { plan, world, meter, operators, sites, last_call: CancellationToken::new() }))
+        let last_call = CancellationToken::new();
+        let staff = Staff::new(&plan, &world, last_call.clone());
+        Ok(Arc::new(Self { plan, world, meter, operators, sites, staff, last_call }))
     }
 
     /// The run is over: every Agent that waits asks once more after its operation, and then no more.
     pub fn last_call(&self) {
         self.last_call.cancel();
+    }
+
+    /// The plan.
+    #[must_use]
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Where the Agents' figures go.
+    #[must_use]
+    pub fn meter(&self) -> &Meter {
+        &self.meter
+    }
+
+    /// How many operations a target is asked for its count of.
+    #[must_use]
+    pub fn operations_to_count(&self) -> u64 {
+        self.staff.shown().len() as u64
+    }
+
+    /// What came of the target's hooks, by name; only those that were asked.
+    #[must_use]
+    pub fn hook_tallies(&self) -> BTreeMap<&'static str, HookTally> {
+        self.staff.tallies()
     }
 
     /// Whether the Agents have a defect.

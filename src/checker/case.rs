@@ -182,7 +182,13 @@ fn purpose_name(purpose: Purpose) -> &'static str {
         Purpose::Read => "read",
         Purpose::Confirm => "confirm",
         Purpose::Cancel => "cancel",
-        Purpose::Discover | Purpose::Keys | Purpose::Token | Purpose::Revoke | Purpose::Backend => "request",
+        Purpose::Discover
+        | Purpose::Keys
+        | Purpose::Token
+        | Purpose::Revoke
+        | Purpose::SignIn
+        | Purpose::Prepare
+        | Purpose::Backend => "request",
     }
 }
 

@@ -85,6 +85,12 @@ pub struct RunArgs {
     /// Start at most this many journeys in all, whatever the scenario's load.
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     pub operations: Option<u64>,
+    /// A target file: the Company that it names, which is not simulated, takes the place of all Companies.
+    #[arg(long, value_name = "FILE")]
+    pub target: Option<PathBuf>,
+    /// A host of the target that may be loaded although it is not on a loopback address. May be repeated.
+    #[arg(long = "i-may-load-this-target", value_name = "HOST")]
+    pub may_load: Vec<String>,
     /// The folder that the run's folder is made in.
     #[arg(long, default_value = "results", value_name = "DIR")]
     pub out: PathBuf,
@@ -184,4 +190,6 @@ pub enum SchemaKind {
     Scenario,
     /// A Company profile.
     Company,
+    /// A Company that is not simulated.
+    Target,
 }

@@ -85,6 +85,7 @@ fn recorded(run: &Path) -> Result<Option<Summary>, Failure> {
 fn identity(header: Option<&Run>) -> RunIdentity {
     RunIdentity {
         name: "a recorded history".to_owned(),
+        target: None,
         seed: header.map_or(0, |run| run.seed),
         world: header.map_or(WorldKind::Real, |run| run.world),
         started: header.map(|run| run.epoch.clone()).unwrap_or_default(),

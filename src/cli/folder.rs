@@ -20,6 +20,10 @@ const ANOMALY_FILES_MAX: usize = 1_000;
 
 /// The scenario as it was run, defaults filled in.
 pub(super) const SCENARIO_FILE: &str = "scenario.yaml";
+/// The target as it was loaded, defaults filled in.
+pub(super) const TARGET_FILE: &str = "target.yaml";
+/// The CA that certificates of the run's own parties come from, for whoever has to trust them.
+pub(super) const AUTHORITY_FILE: &str = "ca.pem";
 /// Everything that the terminal prints, for machines.
 pub(super) const SUMMARY_FILE: &str = "summary.json";
 /// The interval log of latencies.

@@ -13,6 +13,7 @@ mod run;
 mod schema;
 mod serve;
 mod signals;
+mod target;
 mod validate;
 
 use std::fmt;

@@ -11,8 +11,8 @@ use jiff::Timestamp;
 
 use super::{
     Console, Failure, Format, RunArgs,
-    folder::{LATENCY_FILE, RunFolder, SCENARIO_FILE},
-    judge, progress, signals,
+    folder::{AUTHORITY_FILE, LATENCY_FILE, RunFolder, SCENARIO_FILE, TARGET_FILE},
+    judge, progress, signals, target,
 };
 use crate::{
     history::Recorder,
@@ -32,15 +32,18 @@ use crate::{
 pub(super) const WIDTH: usize = 80;
 
 pub(super) fn run(args: &RunArgs, console: &Console) -> Result<ExitStatus, Failure> {
-    let overrides = Overrides { seed: args.seed, anomalies: judge::anomaly_names(), ..Overrides::default() };
+    let aim = target::load(args)?;
+    let overrides =
+        Overrides { seed: args.seed, target: aim, anomalies: judge::anomaly_names(), ..Overrides::default() };
     let mut plan = scenario::load(&args.scenario, &overrides).map_err(Failure::usage)?;
     if let Some(operations) = args.operations {
         limit(&mut plan, operations);
     }
+    target::first_look(&plan, args, console, now())?;
     let started = now();
     let folder = RunFolder::make(&args.out, &plan.name, started, plan.seed)?;
     let plan = Arc::new(plan);
-    let summary = match perform(&plan, &folder, started, console, args.quiet) {
+    let summary = match perform(&plan, &folder, started, console, args) {
         Ok(summary) => summary,
         Err(failure) => {
             folder.discard();
@@ -95,27 +98,36 @@ fn perform(
     folder: &RunFolder,
     started: Timestamp,
     console: &Console,
-    quiet: bool,
+    args: &RunArgs,
 ) -> Result<Summary, Failure> {
     folder.write(SCENARIO_FILE, &scenario::resolved_yaml(plan))?;
+    if let Some(target) = &plan.target {
+        folder.write(TARGET_FILE, &scenario::resolved_target_yaml(target))?;
+    }
     let recorder = Recorder::to_folder(folder.path())
         .map_err(|error| Failure::environment(format!("cannot write the history: {error}")))?;
     let log = Box::new(folder.create(LATENCY_FILE)?);
     let about = format!("poppyfield {} seed {}", plan.name, plan.seed);
     let meter = Meter::with_log(log, system_time(started), &about).map_err(Failure::environment)?;
     let before = Usage::now();
-    let lane = sockets(plan.tls)?;
-    let mut trouble = None;
+    let lane = own_lane(plan, folder)?;
+    let (mut trouble, mut rejected) = (None, None);
     let ran = runtime()?.block_on(async {
-        let ground = Ground { recorder: recorder.clone(), lane, epoch: started, first_port: None };
+        let tls = matches!(lane, Lane::Sockets { authority: Some(_), .. });
+        let may_load = target::may_load(args);
+        let ground = Ground { recorder: recorder.clone(), lane, epoch: started, first_port: None, may_load };
         let field = swarm::set_up(plan, ground).await.map_err(Failure::environment)?;
+        if plan.target.is_some() && !args.quiet {
+            target::announce_operators(&field, tls, &folder.path().join(AUTHORITY_FILE), console);
+        }
         let control = Control::default();
         signals::watch(&control.stop, console)?;
-        let shown = (!quiet && console.shows_progress()).then(|| progress::show(plan, &field, &meter, &control));
+        let shown = (!args.quiet && console.shows_progress()).then(|| progress::show(plan, &field, &meter, &control));
         let failing = watch(&recorder, &field, &control);
         let ran = swarm::run(plan, &field, &meter, &control).await;
         failing.abort();
         trouble = field.trouble();
+        rejected = field.rejected_certificate();
         if let Some(shown) = shown {
             shown.end().await;
         }
@@ -127,11 +139,24 @@ fn perform(
     let cost = Usage::now().zip(before);
     let measured = Measured { plan, meter: &meter, ran: &ran, cost };
     let mut summary = summarise(folder.path(), identity, &measured)?;
+    summary.notes = target::notes(plan, &ran, rejected);
     let unwritten = failure.map(|why| {
         format!("the history could not be written ({why}); free some space, or choose another disk with --out")
     });
     summary.stopped = unwritten.or(trouble);
     Ok(summary)
+}
+
+/// Where the run's own parties are. With a target these are the operators at the most, whose documents it fetches: over
+/// TLS, with the CA in the run's folder, unless the scenario says otherwise.
+fn own_lane(plan: &Plan, folder: &RunFolder) -> Result<Lane, Failure> {
+    let tls = plan.aimed.as_ref().map_or(plan.tls, |aimed| aimed.scenario.tls);
+    let lane = sockets(tls)?;
+    let serves = plan.target.as_ref().is_some_and(|target| target.operator.is_none());
+    if let (Lane::Sockets { authority: Some(authority), .. }, true) = (&lane, serves) {
+        folder.write(AUTHORITY_FILE, &authority.pem())?;
+    }
+    Ok(lane)
 }
 
 /// Ends the run early once its history cannot be written any more, or the system gives no more connections: what follows
@@ -181,6 +206,12 @@ fn summarise(folder: &Path, identity: RunIdentity, measured: &Measured<'_>) -> R
             change: "let `settle` last longer than back-off, Retry-After and what the faults hold back".to_owned(),
         });
     }
+    if ran.uncounted > 0 && !ran.interrupted {
+        health.inconclusive.push(Inconclusive {
+            reason: format!("the target gave no count of what it performed, {} times", ran.uncounted),
+            change: "see that its hook `performed` answers".to_owned(),
+        });
+    }
     let held_to = HeldTo { thresholds: &plan.thresholds, reach: &plan.reach };
     let mut summary = Summary::of(identity, files.judged, &figures, held_to, &health);
     summary.partial = ran.interrupted;
@@ -191,6 +222,7 @@ fn summarise(folder: &Path, identity: RunIdentity, measured: &Measured<'_>) -> R
 fn identity(plan: &Plan, started: Timestamp, duration: Duration) -> RunIdentity {
     RunIdentity {
         name: plan.name.clone(),
+        target: target::named(plan),
         seed: plan.seed,
         world: WorldKind::Real,
         started: started.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
@@ -203,7 +235,10 @@ fn identity(plan: &Plan, started: Timestamp, duration: Duration) -> RunIdentity 
 /// The command that runs the same plan again.
 fn repeat(args: &RunArgs, plan: &Plan) -> String {
     let operations = args.operations.map(|operations| format!(" --operations {operations}")).unwrap_or_default();
-    format!("poppyfield run {} --seed {}{operations}", args.scenario.display(), plan.seed)
+    let target = args.target.iter().map(|file| format!(" --target {}", file.display()));
+    let may_load = args.may_load.iter().map(|host| format!(" --i-may-load-this-target {host}"));
+    let aim: String = target.chain(may_load).collect();
+    format!("poppyfield run {}{aim} --seed {}{operations}", args.scenario.display(), plan.seed)
 }
 
 /// Draws the verdict and writes the summary.

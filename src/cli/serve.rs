@@ -4,7 +4,11 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
-use super::{Console, Failure, ServeArgs, Switch, folder::RunFolder, judge, run, signals};
+use super::{
+    Console, Failure, ServeArgs, Switch,
+    folder::{AUTHORITY_FILE, RunFolder},
+    judge, run, signals,
+};
 use crate::{
     history::{Recorder, record::WorldKind},
     measure::{Figures, Health},
@@ -14,9 +18,6 @@ use crate::{
     swarm::{self, Control, Ground},
     world::{Field, Lane},
 };
-
-/// The file of the CA that the Companies' certificates come from.
-const AUTHORITY_FILE: &str = "ca.pem";
 
 pub(super) fn serve(args: &ServeArgs, console: &Console) -> Result<ExitStatus, Failure> {
     let companies = companies(&args.companies)?;
@@ -62,7 +63,13 @@ fn perform(
     if let Lane::Sockets { authority: Some(authority), .. } = &lane {
         folder.write(AUTHORITY_FILE, &authority.pem())?;
     }
-    let ground = Ground { recorder: recorder.clone(), lane, epoch: started, first_port: args.port };
+    let ground = Ground {
+        recorder: recorder.clone(),
+        lane,
+        epoch: started,
+        first_port: args.port,
+        may_load: Default::default(),
+    };
     let lasted = run::runtime()?.block_on(async {
         let control = Control::default();
         signals::watch(&control.stop, console)?;
@@ -82,6 +89,7 @@ fn perform(
     let files = files.map_err(|error| Failure::environment(format!("cannot read back what was written: {error}")))?;
     let identity = RunIdentity {
         name: "serve".to_owned(),
+        target: None,
         seed: args.seed,
         world: WorldKind::Real,
         started: started.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),

@@ -123,6 +123,8 @@ pub(super) struct Record {
     pub(super) direct: bool,
     /// Whose it is.
     pub(super) owner: Arc<Owner>,
+    /// The account that it belongs to, where its Session was signed in (digest 9.5).
+    pub(super) account: Option<SmolStr>,
     /// What it is about.
     pub(super) subject: Arc<Subject>,
     /// The latest revision; after a confirm, the confirmed one.

@@ -8,6 +8,7 @@ use smol_str::SmolStr;
 use super::{
     answer::DPOP_NONCE,
     auth::{
+        account::Accounts,
         clients::Clients,
         sessions::{Grant, Session},
     },
@@ -44,6 +45,7 @@ pub(super) struct Shop {
     pub(super) people: Table<u64>,
     pub(super) sessions: Table<Session>,
     pub(super) grants: Table<Grant>,
+    pub(super) accounts: Accounts,
     pub(super) clients: Clients,
     pub(super) proofs_seen: Arc<ReplayGuard>,
     pub(super) assertions_seen: Arc<ReplayGuard>,
@@ -69,6 +71,7 @@ impl Shop {
             people: disk.table("people"),
             sessions: disk.table("sessions"),
             grants: disk.table("grants"),
+            accounts: Accounts::open(disk),
             clients: Clients::new(disk.table("clients"), plan.operations_version.clone()),
             proofs_seen: replay_guard(&world, "proofs"),
             assertions_seen: replay_guard(&world, "assertions"),
@@ -133,12 +136,26 @@ impl Shop {
         self.world.sleep(self.plan.answers.latency.sample(draw)).await;
     }
 
-    /// Of the scopes asked for, those that some action needs; in the order asked, each once.
+    /// Whether Users can sign in: where some action needs it.
+    pub(super) fn offers_sign_in(&self) -> bool {
+        self.plan.actions.values().any(|action| action.signed_in)
+    }
+
+    /// Whether some action needs that scope.
+    pub(super) fn knows_scope(&self, scope: &str) -> bool {
+        self.plan.actions.values().any(|action| action.scope.as_deref() == Some(scope))
+    }
+
+    /// Whether some action needs that scope and no sign-in: a sign-in is not the only way to it.
+    pub(super) fn is_free_scope(&self, scope: &str) -> bool {
+        self.plan.actions.values().any(|action| !action.signed_in && action.scope.as_deref() == Some(scope))
+    }
+
+    /// Of the scopes that a signed-out Session asks for, those that it can have; in the order asked, each once.
     pub(super) fn granted_scopes(&self, asked: &str) -> Vec<SmolStr> {
         let mut granted: Vec<SmolStr> = Vec::new();
         for scope in asked.split_ascii_whitespace() {
-            let known = self.plan.actions.values().any(|action| action.scope.as_deref() == Some(scope));
-            if known && granted.iter().all(|other| other != scope) {
+            if self.is_free_scope(scope) && granted.iter().all(|other| other != scope) {
                 granted.push(scope.into());
             }
         }

@@ -213,6 +213,10 @@ pub enum Purpose {
     Token,
     /// The revocation endpoint.
     Revoke,
+    /// A sign-in: the device authorization endpoint, and the User's own browser on the Company's page.
+    SignIn,
+    /// A request before a proposal, whose answer gives values for it.
+    Prepare,
     /// A request that would perform the action, answered by an operation.
     Propose,
     /// A request for other terms of an open operation, at the change endpoint.

@@ -1,7 +1,7 @@
 //! Key pairs that sign and public keys that verify, each parsed once.
 //!
-//! A signing key comes from a 32-byte scalar, so that every key of a run comes from the seed. ES256 signs; ES256 and
-//! RS256 verify (digest 3.1 wants both for assertions).
+//! A signing key comes from a 32-byte scalar, so that every key of a run comes from the seed; only that of an operator which
+//! a target knows already comes from a file. ES256 signs; ES256 and RS256 verify (digest 3.1 wants both for assertions).
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,6 +11,7 @@ use aws_lc_rs::signature::{
     ECDSA_P256_SHA256_FIXED, ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair, ParsedPublicKey,
     RSA_PKCS1_2048_8192_SHA256, RsaPublicKeyComponents,
 };
+use rustls::pki_types::{PrivatePkcs8KeyDer, pem::PemObject as _};
 
 use super::digest;
 use super::jwk;
@@ -45,6 +46,9 @@ pub enum KeyError {
     /// The 32 bytes are no private scalar of P-256 (zero, or not below the group's order).
     #[error("not a private scalar of P-256")]
     Scalar,
+    /// The file holds no PEM block `PRIVATE KEY`, or one that is no P-256 key in PKCS#8.
+    #[error("not a P-256 private key in PKCS#8 and PEM")]
+    Pem,
     /// The JWK's type, curve or members are not those of a P-256 or RSA key.
     #[error("not a P-256 or RSA public key")]
     Shape,
@@ -83,6 +87,18 @@ impl SigningKey {
         der[39..].copy_from_slice(&TAIL);
         let pair =
             EcdsaKeyPair::from_private_key_der(&ECDSA_P256_SHA256_FIXED_SIGNING, &der).map_err(|_| KeyError::Scalar)?;
+        let public = PublicKey::from_point(pair.public_key().as_ref())?;
+        Ok(Self(Arc::new(SigningInner { pair, public })))
+    }
+
+    /// The key pair of the first private key in a PEM file: PKCS#8 (RFC 5958), P-256.
+    ///
+    /// # Errors
+    /// [`KeyError::Pem`] for anything else.
+    pub fn from_pkcs8_pem(pem: &str) -> Result<Self, KeyError> {
+        let der = PrivatePkcs8KeyDer::from_pem_slice(pem.as_bytes()).map_err(|_| KeyError::Pem)?;
+        let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, der.secret_pkcs8_der())
+            .map_err(|_| KeyError::Pem)?;
         let public = PublicKey::from_point(pair.public_key().as_ref())?;
         Ok(Self(Arc::new(SigningInner { pair, public })))
     }
@@ -251,6 +267,23 @@ mod tests {
         assert!(SigningKey::from_scalar(&last).is_ok());
         for scalar in [[0; 32], ORDER, [0xff; 32]] {
             assert_eq!(SigningKey::from_scalar(&scalar).unwrap_err(), KeyError::Scalar);
+        }
+    }
+
+    #[test]
+    fn a_key_file_gives_its_key_and_nothing_else_does() {
+        let pem = |label: &str, der: &[u8]| {
+            let text = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, der);
+            format!("-----BEGIN {label}-----\n{text}\n-----END {label}-----\n")
+        };
+        let key = SigningKey::from_scalar(&[7; 32]).unwrap();
+        let der = key.0.pair.to_pkcs8v1().unwrap();
+        let read = SigningKey::from_pkcs8_pem(&pem("PRIVATE KEY", der.as_ref())).unwrap();
+        assert_eq!(read.public(), key.public());
+        let other = EcdsaKeyPair::generate(&aws_lc_rs::signature::ECDSA_P384_SHA384_FIXED_SIGNING).unwrap();
+        let other = pem("PRIVATE KEY", other.to_pkcs8v1().unwrap().as_ref());
+        for wrong in [String::new(), pem("EC PRIVATE KEY", der.as_ref()), pem("PRIVATE KEY", b"x"), other] {
+            assert_eq!(SigningKey::from_pkcs8_pem(&wrong).unwrap_err(), KeyError::Pem);
         }
     }
 

@@ -25,8 +25,8 @@ pub use load::{AgentStage, Arrivals, Load, LoadModel, RateStage, WhenFull};
 pub use money::{Money, PriceRange};
 pub use swarm::{AskUser, By, Confirm, Journey, JourneyStep, Retry, SwarmPlan};
 pub use target::{
-    CaFile, ConnectTo, FakeValue, Hook, Hooks, KnownOperator, Performed, Preparation, RequestShape, Settle, SignIn,
-    Target, TargetAction,
+    CaFile, ConnectTo, FakeValue, Hook, Hooks, KnownOperator, Performed, Piece, Preparation, RequestShape, Settle,
+    SignIn, Target, TargetAction, pieces,
 };
 
 use std::time::Duration;
@@ -41,10 +41,12 @@ pub struct Plan {
     /// Whether parties talk TLS, with a CA made for the run.
     pub tls: bool,
     /// The Companies, `shop` with `count: 3` resolved into three. With a target there is one, which stands for it: its
-    /// name and domain are the target's, its actions and proposals the scenario's.
+    /// name, domain and actions (without steps) are the target's, its `proposals` the scenario's.
     pub companies: Vec<CompanyPlan>,
     /// The Company that is not simulated and takes the place of all others, if there is one.
     pub target: Option<Target>,
+    /// What the plan was before it was pointed at the target, if there is one.
+    pub aimed: Option<Box<Aimed>>,
     /// The Personal Agents.
     pub swarm: SwarmPlan,
     /// What a User may set out to do; drawn by weight.
@@ -65,10 +67,25 @@ pub struct Plan {
     pub thresholds: Vec<Threshold>,
 }
 
+/// A plan before it was pointed at a target.
+#[derive(Debug, Clone)]
+pub struct Aimed {
+    /// The scenario's own plan, with Companies that are simulated.
+    pub scenario: Plan,
+    /// What of it cannot be had at the target and was dropped, a sentence each.
+    pub notes: Vec<String>,
+}
+
 impl Plan {
     /// How long load lasts at the most, settling not counted; `None` if only a number of operations bounds it.
     #[must_use]
     pub fn load_duration(&self) -> Duration {
         self.load.iter().map(Load::duration).max().unwrap_or_default()
+    }
+
+    /// What was dropped when the plan was pointed at a target, a sentence each.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        self.aimed.as_ref().map_or(&[], |aimed| &aimed.notes)
     }
 }

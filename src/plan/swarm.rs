@@ -82,6 +82,9 @@ pub enum JourneyStep {
         /// For how long.
         time: Distribution,
     },
+    /// The Agent signs the User out at the Company that it proposed at. As the last step it is taken however the journey
+    /// came to its end.
+    SignOut,
     /// The User leaves; the proposal is left to expire. Ends the journey.
     WalkAway,
 }

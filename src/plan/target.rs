@@ -15,6 +15,8 @@ use crate::protocol::SessionMode;
 pub struct Target {
     /// Its name in action IDs and in the history.
     pub name: SmolStr,
+    /// The path of its file, for messages.
+    pub file: String,
     /// Its domain: `https://{domain}/.well-known/poppy.json` is where the Agents begin.
     pub domain: SmolStr,
     /// Where its hosts are, instead of DNS. The URL's own host stays what is signed and asked for.
@@ -66,6 +68,8 @@ pub struct KnownOperator {
     pub client_id: String,
     /// The `kid` of its key.
     pub key_id: SmolStr,
+    /// The path of its key's file as the target file gives it, for messages.
+    pub key: String,
     /// Its key: PKCS#8 in PEM, P-256.
     pub key_pem: String,
     /// Whether its client metadata lists the Operations extension.
@@ -103,7 +107,7 @@ pub struct TargetAction {
     pub user_approval_required: bool,
 }
 
-/// A request in the words of a target file. Its texts hold placeholders in braces: `{order_id}`, `{item_id}`, `{sku}`,
+/// A request in the words of a target file. Its texts hold placeholders ([`pieces`]): `{order_id}`, `{item_id}`, `{sku}`,
 /// `{user}`, `{account}`, `{intent}`, `{operation_id}` (changes and hooks), `{user_code}` (sign-in), `{fake.…}`, and what
 /// earlier answers gave. A text of a body that is just one placeholder takes the value as it is, also a number or list.
 #[derive(Debug, Clone, PartialEq)]
@@ -183,6 +187,43 @@ pub enum Performed {
     },
 }
 
+/// A piece of a text with placeholders.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Piece<'a> {
+    /// What stands for itself.
+    Text(&'a str),
+    /// A placeholder, without its braces.
+    Placeholder(&'a str),
+}
+
+/// The pieces of a text. A placeholder is a name in braces, of letters, digits, `_`, `.` and `-`; other braces stand for
+/// themselves.
+pub fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let (before, name, after) = split(rest).unwrap_or((rest, "", ""));
+        if before.is_empty() {
+            rest = after;
+            return Some(Piece::Placeholder(name));
+        }
+        rest = &rest[before.len()..];
+        Some(Piece::Text(before))
+    })
+}
+
+/// What stands before the first placeholder of a text, its name, and what comes after it.
+fn split(text: &str) -> Option<(&str, &str, &str)> {
+    let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
+    text.match_indices('{').find_map(|(start, _)| {
+        let (name, after) = text[start + 1..].split_once('}')?;
+        let named = !name.is_empty() && name.bytes().all(is_of_name);
+        named.then_some((&text[..start], name, after))
+    })
+}
+
 /// A value made up by `fake`, as placeholders name it (`{fake.city}`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FakeValue {
@@ -248,5 +289,23 @@ impl FakeValue {
     #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|value| value.word() == word)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Piece::*, *};
+
+    #[test]
+    fn a_placeholder_is_a_name_in_braces() {
+        let cut = |text| pieces(text).collect::<Vec<_>>();
+        assert_eq!(cut("/a/{order_id}/b"), [Text("/a/"), Placeholder("order_id"), Text("/b")]);
+        assert_eq!(cut("{fake.city}{user}"), [Placeholder("fake.city"), Placeholder("user")]);
+        assert_eq!(cut("query { orders { id } } {user}"), [Text("query { orders { id } } "), Placeholder("user")]);
+        assert_eq!(cut("{{user}}"), [Text("{"), Placeholder("user"), Text("}")]);
+        for literal in ["{}", "{", "}{", "{a b}", "{a: 1}", "é{é}"] {
+            assert_eq!(cut(literal), [Text(literal)]);
+        }
+        assert_eq!(cut(""), []);
     }
 }

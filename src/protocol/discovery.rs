@@ -55,9 +55,20 @@ pub struct Organization {
 pub struct Auth {
     /// The authorization server's issuer, compared byte for byte (D3).
     pub issuer: String,
+    /// Sign-in on another device, if it is offered (RFC 8628).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<SignInEntry>,
     /// Scopes and what they allow, for people.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub custom_scopes: BTreeMap<String, String>,
+}
+
+/// A way to sign in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SignInEntry {
+    /// The scopes that can be granted by it.
+    #[serde(default)]
+    pub scopes: Vec<String>,
 }
 
 /// One API of a Company.
@@ -113,6 +124,9 @@ pub struct AuthorizationServerMetadata {
     /// Where tokens are revoked (RFC 7009).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revocation_endpoint: Option<String>,
+    /// Where a sign-in on another device begins (RFC 8628).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device_authorization_endpoint: Option<String>,
     /// Grants served.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub grant_types_supported: Vec<String>,
@@ -135,11 +149,21 @@ impl AuthorizationServerMetadata {
             issuer: issuer.into(),
             token_endpoint: token_endpoint.into(),
             revocation_endpoint: None,
+            device_authorization_endpoint: None,
             grant_types_supported: vec![super::token::GRANT_JWT_BEARER.to_owned()],
             token_endpoint_auth_methods_supported: vec!["private_key_jwt".to_owned()],
             dpop_signing_alg_values_supported: Some(vec!["ES256".to_owned()]),
             poppy_domains,
         }
+    }
+
+    /// The same metadata of an issuer that also signs Users in, by the device grant and with Account Tokens.
+    #[must_use]
+    pub fn with_device_sign_in(mut self, endpoint: impl Into<String>) -> Self {
+        self.device_authorization_endpoint = Some(endpoint.into());
+        let grants = [super::token::GRANT_DEVICE_CODE, super::token::GRANT_REFRESH_TOKEN];
+        self.grant_types_supported.extend(grants.map(str::to_owned));
+        self
     }
 }
 

@@ -33,6 +33,14 @@ pub enum ErrorCode {
     AccountMismatch,
     /// The Session named at the token endpoint cannot be renewed.
     InvalidSession,
+    /// The User has not decided about a sign-in yet (RFC 8628 section 3.5).
+    AuthorizationPending,
+    /// As before, and the Agent asks too often: its interval grows by five seconds.
+    SlowDown,
+    /// The device code has ended.
+    ExpiredToken,
+    /// The User did not allow the sign-in.
+    AccessDenied,
     /// The DPoP proof failed one of the checks P1-P7, P9.
     InvalidDpopProof,
     /// A nonce of the Company's is required (P8).
@@ -61,13 +69,17 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// Every error, in the order of the enum.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 22] = [
         Self::InvalidClient,
         Self::InvalidGrant,
         Self::InvalidScope,
         Self::UnsupportedGrantType,
         Self::AccountMismatch,
         Self::InvalidSession,
+        Self::AuthorizationPending,
+        Self::SlowDown,
+        Self::ExpiredToken,
+        Self::AccessDenied,
         Self::InvalidDpopProof,
         Self::UseDpopNonce,
         Self::InvalidToken,
@@ -92,6 +104,10 @@ impl ErrorCode {
             Self::UnsupportedGrantType => "unsupported_grant_type",
             Self::AccountMismatch => "account_mismatch",
             Self::InvalidSession => "invalid_session",
+            Self::AuthorizationPending => "authorization_pending",
+            Self::SlowDown => "slow_down",
+            Self::ExpiredToken => "expired_token",
+            Self::AccessDenied => "access_denied",
             Self::InvalidDpopProof => "invalid_dpop_proof",
             Self::UseDpopNonce => "use_dpop_nonce",
             Self::InvalidToken => "invalid_token",
@@ -127,6 +143,10 @@ impl ErrorCode {
             | Self::UnsupportedGrantType
             | Self::AccountMismatch
             | Self::InvalidSession
+            | Self::AuthorizationPending
+            | Self::SlowDown
+            | Self::ExpiredToken
+            | Self::AccessDenied
             | Self::InvalidRequest => 400,
             Self::SignInRequired | Self::InsufficientScope | Self::ExtensionRequired | Self::UserApprovalRequired => {
                 403

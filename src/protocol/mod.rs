@@ -5,6 +5,7 @@
 //! clock; every parser is bounded and answers garbage with an error.
 
 pub mod confirm;
+pub mod device;
 pub mod discovery;
 pub mod endpoint;
 pub mod errors;
@@ -17,6 +18,7 @@ pub mod timestamp;
 pub mod token;
 
 pub use confirm::ConfirmRequest;
+pub use device::DeviceAuthorization;
 pub use discovery::{AuthorizationServerMetadata, ClientMetadata, PoppyDocument};
 pub use errors::{ErrorBody, ErrorCode, Place};
 pub use json::JsonError;

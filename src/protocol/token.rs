@@ -9,6 +9,10 @@ use crate::limits;
 
 /// `grant_type` of a token request with a Session assertion (RFC 7523).
 pub const GRANT_JWT_BEARER: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";
+/// `grant_type` of a poll for a sign-in on another device (RFC 8628).
+pub const GRANT_DEVICE_CODE: &str = "urn:ietf:params:oauth:grant-type:device_code";
+/// `grant_type` of a request with an Account Token (RFC 6749 section 6).
+pub const GRANT_REFRESH_TOKEN: &str = "refresh_token";
 /// `client_assertion_type` of a client assertion (RFC 7523).
 pub const CLIENT_ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 /// `token_type` of a Session Token bound to a key.
@@ -16,10 +20,12 @@ pub const TOKEN_TYPE_DPOP: &str = "DPoP";
 /// `Content-Type` of a token request.
 pub const FORM_CONTENT_TYPE: &str = "application/x-www-form-urlencoded";
 
-/// The fields of a token request. All are optional as a shape: which are missing decides the error that is answered.
+/// The fields of a token request, and of requests to the revocation and device authorization endpoints, where the Agent
+/// authenticates the same way. All are optional as a shape: which are missing decides the error that is answered.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct TokenRequest {
-    /// Which grant; [`GRANT_JWT_BEARER`] starts and renews Sessions.
+    /// Which grant: [`GRANT_JWT_BEARER`] starts and renews Sessions, [`GRANT_DEVICE_CODE`] and [`GRANT_REFRESH_TOKEN`]
+    /// sign them in.
     pub grant_type: Option<String>,
     /// The Session assertion.
     pub assertion: Option<String>,
@@ -35,9 +41,15 @@ pub struct TokenRequest {
     pub resource: Option<String>,
     /// The scopes asked for.
     pub scope: Option<String>,
+    /// The code of a sign-in that a poll asks after.
+    pub device_code: Option<String>,
+    /// The Account Token.
+    pub refresh_token: Option<String>,
+    /// What is to be revoked (RFC 7009).
+    pub token: Option<String>,
 }
 
-/// Assertions are credentials: only their presence is shown.
+/// Assertions, codes and tokens are credentials: not shown.
 impl fmt::Debug for TokenRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TokenRequest")
@@ -104,7 +116,7 @@ impl TokenRequest {
         form.finish()
     }
 
-    fn fields(&self) -> [(&'static str, Option<&str>); 8] {
+    fn fields(&self) -> [(&'static str, Option<&str>); 11] {
         [
             ("grant_type", self.grant_type.as_deref()),
             ("assertion", self.assertion.as_deref()),
@@ -114,10 +126,13 @@ impl TokenRequest {
             ("session_id", self.session_id.as_deref()),
             ("resource", self.resource.as_deref()),
             ("scope", self.scope.as_deref()),
+            ("device_code", self.device_code.as_deref()),
+            ("refresh_token", self.refresh_token.as_deref()),
+            ("token", self.token.as_deref()),
         ]
     }
 
-    fn fields_mut(&mut self) -> [(&'static str, &mut Option<String>); 8] {
+    fn fields_mut(&mut self) -> [(&'static str, &mut Option<String>); 11] {
         [
             ("grant_type", &mut self.grant_type),
             ("assertion", &mut self.assertion),
@@ -127,6 +142,9 @@ impl TokenRequest {
             ("session_id", &mut self.session_id),
             ("resource", &mut self.resource),
             ("scope", &mut self.scope),
+            ("device_code", &mut self.device_code),
+            ("refresh_token", &mut self.refresh_token),
+            ("token", &mut self.token),
         ]
     }
 }
@@ -180,6 +198,9 @@ mod tests {
             session_id: Some("ses_1".to_owned()),
             resource: Some("https://api.teashop.example/poppy/operations?a=b&c=d".to_owned()),
             scope: Some("shop:read shop:write".to_owned()),
+            device_code: Some("dev_1".to_owned()),
+            refresh_token: Some("acct_1".to_owned()),
+            token: Some("acct_2".to_owned()),
         }
     }
 
@@ -212,7 +233,7 @@ mod tests {
         )
         .unwrap();
         let shown = format!("{answer:?} {:?}", request());
-        for credential in ["sat_x", "acc_y", "a.b.c", "d.e.f"] {
+        for credential in ["sat_x", "acc_y", "a.b.c", "d.e.f", "dev_1", "acct_1", "acct_2"] {
             assert!(!shown.contains(credential), "{shown}");
         }
         let written = serde_json::to_value(&answer).unwrap();

@@ -18,10 +18,12 @@ use crate::{
 };
 
 /// The steps in the order in which a journey takes them.
-const STEPS: [Purpose; 10] = [
+const STEPS: [Purpose; 12] = [
     Purpose::Discover,
     Purpose::Keys,
     Purpose::Token,
+    Purpose::SignIn,
+    Purpose::Prepare,
     Purpose::Propose,
     Purpose::Change,
     Purpose::Confirm,
@@ -53,6 +55,7 @@ impl Summary {
             partial: false,
             stopped: None,
             incomplete: judged.incomplete,
+            notes: Vec::new(),
             anomalies: judged.anomalies,
             findings: judged.findings,
             expected_but_absent: judged.expected_but_absent,

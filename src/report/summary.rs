@@ -30,6 +30,9 @@ pub struct Summary {
     pub stopped: Option<String>,
     /// What history or ledger lack, if they lack something.
     pub incomplete: Vec<String>,
+    /// What to know besides: what a target could not be asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// How each anomaly of the catalogue was judged.
     pub anomalies: BTreeMap<String, AnomalyStatus>,
     /// What was found, grouped by anomaly; the gravest first.
@@ -79,6 +82,9 @@ pub struct Verdict {
 pub struct RunIdentity {
     /// The scenario's name.
     pub name: String,
+    /// The Company that is not simulated and took the place of all others, if there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
     /// The seed.
     pub seed: u64,
     /// Where it took place.

@@ -68,6 +68,12 @@ fn run(page: &mut Page, summary: &Summary) {
     };
     let length = nanoseconds(run.duration_ns);
     page.entry("Run", &format!("{}, seed {}, {world}, {length} from {}", run.name, run.seed, run.started));
+    if let Some(target) = &run.target {
+        page.entry("Target", target);
+    }
+    for (index, note) in summary.notes.iter().enumerate() {
+        page.entry(if index == 0 { "Notes" } else { "" }, note);
+    }
 }
 
 fn load(page: &mut Page, summary: &Summary) {

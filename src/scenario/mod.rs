@@ -1,4 +1,4 @@
-//! Scenario and Company files: YAML to a checked plan, with line and column in every mistake; JSON Schema out.
+//! Scenario, Company and target files: YAML to a checked plan, with line and column in every mistake; JSON Schema out.
 
 mod anomalies;
 mod decode;
@@ -17,12 +17,12 @@ use std::path::Path;
 pub use anomalies::ANOMALIES;
 pub use problem::{Problem, Problems};
 pub use schema::schema;
-pub use written::resolved_yaml;
+pub use written::{resolved_target_yaml, resolved_yaml};
 
-use crate::plan::{CompanyPlan, Plan};
+use crate::plan::{CompanyPlan, Plan, Target};
 use node::Node;
 use problem::{Findings, nearest, shown};
-use raw::ScenarioFile;
+use raw::{ScenarioFile, TargetFile};
 
 /// What the command line lays over a scenario, and what it is checked against.
 #[derive(Debug, Clone)]
@@ -31,13 +31,15 @@ pub struct Overrides {
     pub seed: Option<u64>,
     /// TLS on or off, instead of the file's.
     pub tls: Option<bool>,
+    /// The Company that takes the place of all others; TLS is on then.
+    pub target: Option<Target>,
     /// The names of the anomalies that `invariants` and `expect` may speak of.
     pub anomalies: &'static [&'static str],
 }
 
 impl Default for Overrides {
     fn default() -> Self {
-        Self { seed: None, tls: None, anomalies: ANOMALIES }
+        Self { seed: None, tls: None, target: None, anomalies: ANOMALIES }
     }
 }
 
@@ -63,7 +65,9 @@ impl FileKind {
     }
 }
 
-/// Reads a scenario and the profiles it names.
+/// Reads a scenario and the profiles it names, and points it at a target if there is one.
+///
+/// What cannot be had at the target is dropped; [`Plan::notes`] says what.
 ///
 /// # Errors
 /// Every mistake that was found in them.
@@ -90,6 +94,23 @@ pub fn load_companies(path: &Path, count: u32) -> Result<Vec<CompanyPlan>, Probl
     findings.finish(plans)
 }
 
+/// Reads a target file and the files it names.
+///
+/// # Errors
+/// Every mistake that was found in them.
+pub fn load_target(path: &Path) -> Result<Target, Problems> {
+    let mut findings = Findings::default();
+    let target = files::read(path, &mut findings).and_then(|tree| match kind_of(&tree, &mut findings)? {
+        FileKind::Target => resolve_target(&tree, path, ANOMALIES, &mut findings),
+        other => {
+            let message = format!("this file begins with `{}:`; expected a target (`target:`)", other.key());
+            findings.report(tree.place, message);
+            None
+        }
+    });
+    findings.finish(target)
+}
+
 /// Checks a file of any kind.
 ///
 /// # Errors
@@ -101,10 +122,7 @@ pub fn validate(path: &Path, overrides: &Overrides) -> Result<FileKind, Problems
         match kind {
             FileKind::Scenario => resolve_scenario(&tree, path, overrides, &mut findings).map(|_| kind),
             FileKind::Company => companies(&tree, 1, &mut findings).map(|_| kind),
-            FileKind::Target => {
-                findings.report(tree.place, "target files are not supported by this version yet");
-                None
-            }
+            FileKind::Target => resolve_target(&tree, path, overrides.anomalies, &mut findings).map(|_| kind),
         }
     });
     findings.finish(kind)
@@ -114,6 +132,11 @@ fn resolve_scenario(tree: &Node, path: &Path, overrides: &Overrides, findings: &
     let file: ScenarioFile = decode::decode(tree, findings)?;
     let folder = path.parent().unwrap_or_else(|| Path::new(""));
     resolve::resolve(&file, folder, overrides, findings)
+}
+
+fn resolve_target(tree: &Node, path: &Path, anomalies: &[&str], findings: &mut Findings) -> Option<Target> {
+    let file: TargetFile = decode::decode(tree, findings)?;
+    Some(resolve::resolve_target(&file, path, anomalies, findings))
 }
 
 fn companies(tree: &Node, count: u32, findings: &mut Findings) -> Option<Vec<CompanyPlan>> {

@@ -5,15 +5,15 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
 use super::FileKind;
-use super::raw::{CompanyFile, ScenarioFile};
+use super::raw::{CompanyFile, ScenarioFile, TargetFile};
 
-/// The JSON Schema of a kind of file; `None` for one that this version does not read.
+/// The JSON Schema of a kind of file.
 #[must_use]
-pub fn schema(kind: FileKind) -> Option<Value> {
+pub fn schema(kind: FileKind) -> Value {
     match kind {
-        FileKind::Scenario => Some(of::<ScenarioFile>("A scenario of Poppyfield")),
-        FileKind::Company => Some(of::<CompanyFile>("A simulated Company of Poppyfield")),
-        FileKind::Target => None,
+        FileKind::Scenario => of::<ScenarioFile>("A scenario of Poppyfield"),
+        FileKind::Company => of::<CompanyFile>("A simulated Company of Poppyfield"),
+        FileKind::Target => of::<TargetFile>("A target of Poppyfield: a Company that is not simulated"),
     }
 }
 

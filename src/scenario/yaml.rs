@@ -39,7 +39,7 @@ pub(super) fn parse(file: u32, findings: &mut Findings) -> Option<Node> {
         Ok(tree) => {
             let root = Builder { file, text: &text, next_id: 0, findings: &mut *findings }.node(tree);
             if matches!(root.kind, Kind::Nothing) {
-                findings.report(start, "the file is empty; expected a key `scenario:` or `company:`");
+                findings.report(start, "the file is empty; expected a key `scenario:`, `company:` or `target:`");
                 return None;
             }
             Some(root)

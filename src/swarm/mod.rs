@@ -2,9 +2,11 @@
 
 mod attendance;
 mod closed;
+mod counted;
 mod crew;
 mod due;
 mod open;
+mod probe;
 mod run;
 mod set_up;
 mod usage;
@@ -14,6 +16,7 @@ const LATE_START_MAX: std::time::Duration = std::time::Duration::from_secs(1);
 
 pub use attendance::{agents_at, at_work_from};
 pub use due::DueTimes;
+pub use probe::{NotLoaded, Reached, probe};
 pub use run::{Control, NoKeys, Ran, run};
 pub use set_up::{Ground, serve, set_up};
 pub use usage::Usage;

@@ -1,6 +1,7 @@
 //! A run from its first journey to its last: load, settling, and the end.
 
 use std::{
+    collections::BTreeMap,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
@@ -11,9 +12,14 @@ use std::{
 use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
 
-use super::{closed::Closed, crew::Crew, open::Open};
+use super::{
+    closed::Closed,
+    counted::{self, Before},
+    crew::Crew,
+    open::Open,
+};
 use crate::{
-    agent::{Person, Shared},
+    agent::{HookTally, Person, Shared},
     history::{
         Event,
         record::{Phase, PhaseIs},
@@ -25,6 +31,12 @@ use crate::{
 
 /// How often the meter's intervals are closed.
 const INTERVAL: Duration = Duration::from_secs(1);
+
+/// How long a target's own count may take.
+const COUNT_TIME: Duration = Duration::from_secs(300);
+
+/// The same of a run that was interrupted.
+const COUNT_INTERRUPTED_TIME: Duration = Duration::from_secs(10);
 
 /// What a run is watched and ended by, from outside.
 #[derive(Debug, Clone, Default)]
@@ -38,7 +50,7 @@ pub struct Control {
 }
 
 /// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ran {
     /// Whether it was interrupted.
     pub interrupted: bool,
@@ -50,11 +62,15 @@ pub struct Ran {
     pub ended: Moment,
     /// Journeys that were cut off.
     pub cut_off: u64,
+    /// What came of a target's hooks, by name.
+    pub hooks: BTreeMap<&'static str, HookTally>,
+    /// Counts that a target was asked for, and did not give.
+    pub uncounted: u64,
 }
 
-/// The seed gives an operator no key that can be used; its chance is that of guessing one.
+/// The seed gives an operator no key that can be used (its chance is that of guessing one), or a key file does not.
 #[derive(Debug, thiserror::Error)]
-#[error("the keys of the Personal Agents cannot be made: {0}; choose another seed")]
+#[error("the keys of the Personal Agents cannot be made: {0}; choose another seed, or another key file")]
 pub struct NoKeys(String);
 
 /// Runs the load of `plan` on a field that its parties stand on, and closes the field.
@@ -68,6 +84,7 @@ pub async fn run(plan: &Arc<Plan>, field: &Arc<Field>, meter: &Meter, control: &
     let in_flight = Arc::clone(&control.in_flight);
     let crew = Crew::new(Arc::clone(field), people, plan.journeys.clone(), meter.clone(), in_flight);
 
+    let before = Before::take(&shared).await;
     let load_began = field.now();
     let warm_up = plan.load.iter().map(|load| load.warm_up).max().unwrap_or_default();
     meter.steady((load_began + warm_up).as_nanos(), (load_began + plan.load_duration()).as_nanos());
@@ -93,9 +110,14 @@ pub async fn run(plan: &Arc<Plan>, field: &Arc<Field>, meter: &Meter, control: &
         last_looks(field, &crew, plan.swarm.request_timeout, control).await;
     }
     crew.cut_off().await;
+    shared.last_call();
+    let ended = field.now();
+    let patience = if interrupted { COUNT_INTERRUPTED_TIME } else { COUNT_TIME };
+    let uncounted = counted::at_the_end(&shared, field, before, patience).await;
     field.close().await;
     background.stop().await;
-    Ok(Ran { interrupted, load_began, load_ended, ended: field.now(), cut_off })
+    let hooks = shared.hook_tallies();
+    Ok(Ran { interrupted, load_began, load_ended, ended, cut_off, hooks, uncounted })
 }
 
 /// Runs every entry of the load side by side.

@@ -1,6 +1,6 @@
 //! Puts the parties of a plan on a field.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use axum::Router;
 use jiff::Timestamp;
@@ -10,10 +10,10 @@ use crate::{
     fault::Faults,
     history::{
         Event, Recorder,
-        record::{FORMAT, Observation, Order, Run, WorldKind},
+        record::{Company, FORMAT, Observation, Order, Run, WorldKind},
     },
-    plan::{CompanyPlan, Fault, Plan},
-    world::{BACKEND_PREFIX, Field, FieldError, FieldOptions, Host, Lane, Party, PartyKind, World},
+    plan::{CompanyPlan, Fault, Plan, Target},
+    world::{BACKEND_PREFIX, Field, FieldError, FieldOptions, Host, Lane, Party, PartyKind, Remote, World},
 };
 
 /// What a plan's parties stand on.
@@ -27,6 +27,8 @@ pub struct Ground {
     pub epoch: Timestamp,
     /// The port of the first Company, the next one's beside it; `None` takes any.
     pub first_port: Option<u16>,
+    /// The hosts of a target that may be loaded although they are not on loopback.
+    pub may_load: BTreeSet<String>,
 }
 
 /// Everything that happens, seen from all sides: what the harness observes of its own parties.
@@ -44,28 +46,68 @@ const EVERYTHING: [Observation; 7] = [
 const COMPANY_SIDE: [Observation; 4] =
     [Observation::Calls, Observation::Attempts, Observation::Offers, Observation::Ledger];
 
-/// Writes the history's header and puts every Company, backend and operator of `plan` on a new field.
+/// What is seen where the Company is somebody else's: what the Agents send and hear, and their Users.
+const AGENT_SIDE: [Observation; 3] = [Observation::Calls, Observation::Approvals, Observation::Sessions];
+
+/// Writes the history's header and puts every Company, backend and operator of `plan` on a new field; with a target, that
+/// one instead of Companies and backends, and no operator where it knows one already.
 ///
 /// # Errors
 ///
 /// If a socket cannot be opened, or a certificate or the HTTP client cannot be made.
 pub async fn set_up(plan: &Plan, ground: Ground) -> Result<Arc<Field>, FieldError> {
+    if let Some(target) = &plan.target {
+        return set_up_target(plan, target, ground).await;
+    }
     let first_port = ground.first_port;
-    let field = new_field(plan.seed, plan.faults.clone(), &plan.companies, ground, &EVERYTHING)?;
-    for number in 1..=plan.swarm.operators {
+    let header = header(plan.seed, ground.epoch, &EVERYTHING);
+    let field = new_field(header, plan.faults.clone(), &plan.companies, ground)?;
+    open_operators(&field, plan, None).await?;
+    open_companies(&field, &plan.companies, first_port, company::router).await?;
+    Ok(field)
+}
+
+/// The Agents' side of a run against a target.
+async fn set_up_target(plan: &Plan, target: &Target, ground: Ground) -> Result<Arc<Field>, FieldError> {
+    let mut observes = AGENT_SIDE.to_vec();
+    observes.extend(target.hooks.performed.is_some().then_some(Observation::Performed));
+    let clock_error_ms = u64::try_from(target.clock_error.as_millis()).unwrap_or(u64::MAX);
+    let header = Run { clock_error_ms, ..header(plan.seed, ground.epoch, &observes) };
+    let remote = remote(target, &ground.may_load);
+    let field = new_field(header, plan.faults.clone(), &plan.companies, ground)?;
+    field.connect(remote)?;
+    field.record(Event::Company(Company { name: target.name.clone(), actions: Default::default() }));
+    if target.operator.is_none() {
+        open_operators(&field, plan, target.operators_port).await?;
+    }
+    Ok(field)
+}
+
+/// The target as the Wire knows it.
+pub(super) fn remote(target: &Target, may_load: &BTreeSet<String>) -> Remote {
+    Remote {
+        party: Party::new(PartyKind::Company, target.name.clone()),
+        connect_to: target.connect_to.clone(),
+        ca: target.ca.clone(),
+        may_load: may_load.clone(),
+    }
+}
+
+/// Serves the documents of every operator, the first one's at `first_port`.
+async fn open_operators(field: &Arc<Field>, plan: &Plan, first_port: Option<u16>) -> Result<(), FieldError> {
+    for (number, index) in (1..=plan.swarm.operators).zip(0u16..) {
         let swarm = Arc::new(plan.swarm.clone());
         field
             .open(Host {
-                party: Party::new(PartyKind::Operator, format!("agent-{number}")),
-                names: vec![format!("agent-{number}.example")],
+                party: Party::new(PartyKind::Operator, agent::operator::name(number)),
+                names: vec![agent::operator::host(number)],
                 direct: false,
-                port: 0,
+                port: first_port.map_or(0, |first| first.saturating_add(index)),
                 make: Box::new(move |world| agent::operator::router(world, Arc::clone(&swarm), number)),
             })
             .await?;
     }
-    open_companies(&field, &plan.companies, first_port, company::router).await?;
-    Ok(field)
+    Ok(())
 }
 
 /// Puts Companies alone on a new field, for somebody else's Personal Agents.
@@ -75,20 +117,21 @@ pub async fn set_up(plan: &Plan, ground: Ground) -> Result<Arc<Field>, FieldErro
 /// As [`set_up`].
 pub async fn serve(seed: u64, companies: &[CompanyPlan], ground: Ground) -> Result<Arc<Field>, FieldError> {
     let first_port = ground.first_port;
-    let field = new_field(seed, Vec::new(), companies, ground, &COMPANY_SIDE)?;
+    let header = header(seed, ground.epoch, &COMPANY_SIDE);
+    let field = new_field(header, Vec::new(), companies, ground)?;
     open_companies(&field, companies, first_port, company::witnessed_router).await?;
     Ok(field)
 }
 
 fn new_field(
-    seed: u64,
+    header: Run,
     faults: Vec<Fault>,
     companies: &[CompanyPlan],
     ground: Ground,
-    observes: &[Observation],
 ) -> Result<Arc<Field>, FieldError> {
     let Ground { recorder, lane, epoch, .. } = ground;
-    recorder.record(|| 0, Event::Run(header(seed, epoch, observes)));
+    let seed = header.seed;
+    recorder.record(|| 0, Event::Run(header));
     let companies = companies.iter().map(|company| (company.name.clone(), company.group.clone()));
     let faults = Faults::new(seed, faults, companies);
     Field::new(FieldOptions { seed, epoch, recorder, faults, lane })

@@ -90,6 +90,8 @@ pub enum Why {
     NoSuchHost,
     /// The other side's certificate is not trusted.
     Untrusted,
+    /// Its address is not on loopback, and nobody said that it may be loaded.
+    NotPermitted,
     /// The answer is longer than a party reads.
     TooLarge,
     /// What came is no HTTP answer.
@@ -106,6 +108,7 @@ impl Why {
             Self::Refused => "connection-refused",
             Self::NoSuchHost => "no-such-host",
             Self::Untrusted => "certificate-not-trusted",
+            Self::NotPermitted => "not-permitted",
             Self::TooLarge => "answer-too-large",
             Self::Unreadable => "unreadable",
         }

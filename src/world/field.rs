@@ -11,15 +11,14 @@ use std::{
     time::Duration,
 };
 
-use axum::Router;
 use jiff::{SignedDuration, Timestamp};
 use smol_str::SmolStr;
 use tokio::{net::TcpListener, time::Instant};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    BACKEND_PREFIX, Disk, Moment, Party, PartyKind, World, fault_struck, incarnation::Incarnation, ordinary::Ordinary,
-    pool::Pool, server, tls::Authority, trouble,
+    BACKEND_PREFIX, Disk, Host, Moment, Party, PartyKind, World, fault_struck, incarnation::Incarnation,
+    ordinary::Ordinary, pool::Pool, server, station::Station, tls::Authority, trouble,
 };
 use crate::{
     fault::{Faults, PlannedRestart},
@@ -58,26 +57,6 @@ pub struct FieldOptions {
     pub lane: Lane,
 }
 
-/// A party that answers requests: its names, and how an incarnation of it is made.
-pub struct Host {
-    /// The party.
-    pub party: Party,
-    /// The hosts that it answers for (`clothes-1.example`).
-    pub names: Vec<String>,
-    /// Whether requests to it always go straight into its router; for parties without a network of their own.
-    pub direct: bool,
-    /// The port to listen at; 0 takes any.
-    pub port: u16,
-    /// Makes the router of a new incarnation.
-    pub make: Box<dyn Fn(World) -> Router + Send + Sync>,
-}
-
-impl fmt::Debug for Host {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Host").field("party", &self.party).field("names", &self.names).finish_non_exhaustive()
-    }
-}
-
 /// Why a party cannot be reached by the others.
 #[derive(Debug, thiserror::Error)]
 pub enum FieldError {
@@ -99,6 +78,14 @@ pub enum FieldError {
         /// What is wrong.
         why: String,
     },
+    /// Nothing says whom its certificates are trusted by.
+    #[error("cannot tell whom {party} is trusted by: {why}")]
+    Trust {
+        /// The party.
+        party: SmolStr,
+        /// What is wrong.
+        why: String,
+    },
     /// The HTTP client cannot be made.
     #[error("cannot make the HTTP client: {0}")]
     Client(String),
@@ -113,6 +100,7 @@ pub struct Field {
     faults: Faults,
     lane: Lane,
     hosts: RwLock<BTreeMap<String, Arc<Station>>>,
+    remote: RwLock<Option<Arc<Station>>>,
     outsiders: RwLock<BTreeSet<String>>,
     disks: Mutex<BTreeMap<Party, Disk>>,
     pool: Pool,
@@ -125,26 +113,6 @@ pub struct Field {
 impl fmt::Debug for Field {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Field").field("seed", &self.seed).field("lane", &self.lane).finish_non_exhaustive()
-    }
-}
-
-/// Where one party stands: its router while it is up.
-pub(super) struct Station {
-    pub(super) host: Host,
-    pub(super) address: Option<SocketAddr>,
-    up: RwLock<Up>,
-}
-
-#[derive(Default)]
-struct Up {
-    incarnations: u32,
-    current: Option<(Router, Arc<Incarnation>)>,
-}
-
-impl Station {
-    /// The router and incarnation that answer now; `None` while the party is down.
-    pub(super) fn current(&self) -> Option<(Router, Arc<Incarnation>)> {
-        read(&self.up).current.clone()
     }
 }
 
@@ -168,6 +136,7 @@ impl Field {
             faults: options.faults,
             lane: options.lane,
             hosts: RwLock::default(),
+            remote: RwLock::default(),
             outsiders: RwLock::default(),
             disks: Mutex::default(),
             pool: Pool::new(authority.as_deref().map(Authority::client_config), Arc::clone(&trouble)),
@@ -265,8 +234,20 @@ impl Field {
         &self.ordinary
     }
 
+    /// The party that answers for a host: somebody else's servers for every host that is nobody's of the run.
     pub(super) fn station(&self, host: &str) -> Option<Arc<Station>> {
-        read(&self.hosts).get(host).cloned()
+        let own = read(&self.hosts).get(host).cloned();
+        own.or_else(|| read(&self.remote).clone().filter(|_| !self.is_outsider(host)))
+    }
+
+    /// The party that somebody else serves, if there is one.
+    pub(super) fn remote(&self) -> Option<Arc<Station>> {
+        read(&self.remote).clone()
+    }
+
+    /// From now on that party is the one that somebody else serves.
+    pub(super) fn set_remote(&self, station: Station) {
+        *write(&self.remote) = Some(Arc::new(station));
     }
 
     /// Says where a host is that belongs to no party of the run: documents are fetched from it over plain HTTP.
@@ -285,7 +266,7 @@ impl Field {
     #[must_use]
     pub fn addresses(&self) -> Vec<(String, SocketAddr)> {
         let hosts = read(&self.hosts);
-        hosts.iter().filter_map(|(name, station)| Some((name.clone(), station.address?))).collect()
+        hosts.iter().filter_map(|(name, station)| Some((name.clone(), station.address()?))).collect()
     }
 
     /// A handle for a party that answers no requests.
@@ -316,8 +297,8 @@ impl Field {
             listening = Some((listener, acceptor));
         }
         let address = listening.as_ref().and_then(|(listener, _)| listener.local_addr().ok());
-        let station = Arc::new(Station { host, address, up: RwLock::default() });
-        for name in &station.host.names {
+        let station = Arc::new(Station::new(host.party, address, host.make));
+        for name in &host.names {
             write(&self.hosts).insert(name.clone(), Arc::clone(&station));
             if let Some(address) = address {
                 self.ordinary.resolve(name, address);
@@ -333,24 +314,25 @@ impl Field {
 
     /// Starts the next incarnation of a party that is down.
     fn start(self: &Arc<Self>, station: &Station) {
-        let number = read(&station.up).incarnations + 1;
+        let number = station.next_incarnation();
         let incarnation = Arc::new(Incarnation::new(number));
-        let party = station.host.party.clone();
+        let party = station.party.clone();
         self.record(Event::Lifecycle(Lifecycle {
             party: party.name.clone(),
             is: LifecycleIs::Started,
             incarnation: number,
         }));
         // The router is made outside the lock: making it may already spawn work that calls others.
-        let router = (station.host.make)(self.handle(party, Arc::clone(&incarnation)));
-        *write(&station.up) = Up { incarnations: number, current: Some((router, incarnation)) };
+        if let Some(router) = station.make(self.handle(party, Arc::clone(&incarnation))) {
+            station.start(router, incarnation);
+        }
     }
 
     /// Stops a party at once and starts it again after `down_for`; nothing if it is down already.
     pub(super) fn crash(self: &Arc<Self>, party: Party, down_for: Duration) {
-        let station = read(&self.hosts).values().find(|station| station.host.party == party).cloned();
+        let station = read(&self.hosts).values().find(|station| station.party == party).cloned();
         let Some(station) = station else { return };
-        let Some((_, incarnation)) = write(&station.up).current.take() else { return };
+        let Some(incarnation) = station.take_down() else { return };
         let field = Arc::clone(self);
         tokio::spawn(async move {
             incarnation.stop().await;
@@ -383,8 +365,7 @@ impl Field {
         self.closed.cancel();
         let stations: Vec<_> = read(&self.hosts).values().cloned().collect();
         for station in stations {
-            let current = write(&station.up).current.take();
-            if let Some((_, incarnation)) = current {
+            if let Some(incarnation) = station.take_down() {
                 incarnation.stop().await;
             }
         }
@@ -392,7 +373,7 @@ impl Field {
 
     /// The name by which faults know the party at a station: a backend's is its Company's.
     pub(super) fn fault_name(station: &Station) -> &str {
-        let name = &station.host.party.name;
+        let name = &station.party.name;
         name.strip_prefix(BACKEND_PREFIX).unwrap_or(name)
     }
 }

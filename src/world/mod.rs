@@ -4,6 +4,7 @@
 //! What the handles share is the [`Field`]; it alone knows which lane requests take.
 
 mod about;
+mod abroad;
 mod disk;
 mod draw;
 mod field;
@@ -11,12 +12,15 @@ mod incarnation;
 mod moment;
 mod ordinary;
 mod pool;
+mod remote;
 mod server;
+mod station;
 mod tag;
 #[cfg(test)]
 mod tests;
 mod tls;
 mod trouble;
+mod trust;
 mod wire;
 
 use std::{future::Future, sync::Arc, time::Duration};
@@ -29,8 +33,10 @@ use smol_str::SmolStr;
 pub use about::{About, Answer, Party, PartyKind, Reply, Why};
 pub use disk::{Disk, Table};
 pub use draw::Draw;
-pub use field::{Field, FieldError, FieldOptions, Host, Lane};
+pub use field::{Field, FieldError, FieldOptions, Lane};
 pub use moment::Moment;
+pub use remote::Remote;
+pub use station::Host;
 pub use tls::Authority;
 
 use crate::{
@@ -159,6 +165,12 @@ impl World {
     /// Sends a request to the party that its URI's host names, and brings the answer.
     pub async fn call(&self, request: Request<Bytes>, about: About) -> Reply {
         Field::call(&self.field, request, about).await
+    }
+
+    /// Sends a request to the operator of somebody else's servers, beside the protocol: plain HTTP or HTTPS at its own URL,
+    /// on loopback unless its host was named; no fault strikes it, and no history has it.
+    pub async fn hook(&self, request: Request<Bytes>) -> Answer {
+        self.field.hook(request).await
     }
 
     /// Puts an event into the history.

@@ -36,7 +36,22 @@ pub(super) enum Cut {
     AfterSend(Duration),
 }
 
-/// Open connections by host.
+/// Whom a request goes to.
+#[derive(Clone, Copy)]
+pub(super) struct Destination<'a> {
+    /// The name that its certificate has to cover.
+    pub(super) host: &'a str,
+    /// `Host`, with the port where it is not the scheme's own; connections are kept under it.
+    pub(super) authority: &'a str,
+    /// Where it listens.
+    pub(super) address: SocketAddr,
+    /// Whom its certificate is trusted by; `None` talks plain HTTP.
+    pub(super) tls: Option<&'a TlsConnector>,
+    /// Whether a connection stays open for the next request.
+    pub(super) keep: bool,
+}
+
+/// Open connections by `Host`.
 pub(super) struct Pool {
     tls: Option<TlsConnector>,
     trouble: Arc<OnceLock<String>>,
@@ -48,25 +63,29 @@ impl Pool {
         Self { tls: tls.map(TlsConnector::from), trouble, idle: Mutex::default() }
     }
 
-    /// Sends one request to `host` at `address`; calls `sent` when it leaves.
+    /// A party of the run.
+    pub(super) fn party<'a>(&'a self, host: &'a str, address: SocketAddr) -> Destination<'a> {
+        Destination { host, authority: host, address, tls: self.tls.as_ref(), keep: true }
+    }
+
+    /// Sends one request; calls `sent` when it leaves.
     pub(super) async fn exchange(
         &self,
-        host: &str,
-        address: SocketAddr,
+        to: Destination<'_>,
         mut request: Request<Bytes>,
         cut: Cut,
         mut sent: impl FnMut(),
     ) -> Answer {
-        let Ok(authority) = HeaderValue::from_str(host) else { return Answer::Unsent(Why::NoSuchHost) };
+        let Ok(authority) = HeaderValue::from_str(to.authority) else { return Answer::Unsent(Why::NoSuchHost) };
         request.headers_mut().insert(HOST, authority);
         if let Some(path) = request.uri().path_and_query().cloned() {
             *request.uri_mut() = path.into();
         }
         let mut request = request.map(Full::new);
         loop {
-            let (mut sender, reused) = match self.idle_to(host).await {
+            let (mut sender, reused) = match self.idle_to(to).await {
                 Some(sender) => (sender, true),
-                None => match self.connect(host, address).await {
+                None => match self.connect(to).await {
                     Ok(sender) => (sender, false),
                     Err(why) => return Answer::Unsent(why),
                 },
@@ -82,7 +101,7 @@ impl Pool {
             };
             match head {
                 Ok(_) if cut != Cut::None => return Answer::Unknown(Why::Reset),
-                Ok(head) => return self.finish(host, sender, head).await,
+                Ok(head) => return self.finish(to, sender, head).await,
                 Err(mut error) => match error.take_message() {
                     // The other side closed an idle connection just now: nothing left, so a new one may be tried.
                     Some(unsent) if reused => request = unsent,
@@ -95,14 +114,15 @@ impl Pool {
     }
 
     /// Reads the body and keeps the connection for the next request.
-    async fn finish(&self, host: &str, sender: Sender, head: Response<Incoming>) -> Answer {
+    async fn finish(&self, to: Destination<'_>, sender: Sender, head: Response<Incoming>) -> Answer {
         let (parts, body) = head.into_parts();
         match Limited::new(body, limits::BODY_BYTES_MAX).collect().await {
+            Ok(body) if !to.keep => Answer::Response(Response::from_parts(parts, body.to_bytes())),
             Ok(body) => {
                 let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-                let senders = match idle.get_mut(host) {
+                let senders = match idle.get_mut(to.authority) {
                     Some(senders) => senders,
-                    None => idle.entry(host.to_owned()).or_default(),
+                    None => idle.entry(to.authority.to_owned()).or_default(),
                 };
                 if senders.len() < limits::IDLE_CONNECTIONS_PER_HOST_MAX {
                     senders.push(sender);
@@ -114,27 +134,30 @@ impl Pool {
         }
     }
 
-    /// A connection to `host` that is open and ready.
-    async fn idle_to(&self, host: &str) -> Option<Sender> {
+    /// A connection that is open and ready.
+    async fn idle_to(&self, to: Destination<'_>) -> Option<Sender> {
+        if !to.keep {
+            return None;
+        }
         loop {
-            let mut sender = self.idle.lock().unwrap_or_else(PoisonError::into_inner).get_mut(host)?.pop()?;
+            let mut sender = self.idle.lock().unwrap_or_else(PoisonError::into_inner).get_mut(to.authority)?.pop()?;
             if poll_fn(|context| sender.poll_ready(context)).await.is_ok() {
                 return Some(sender);
             }
         }
     }
 
-    async fn connect(&self, host: &str, address: SocketAddr) -> Result<Sender, Why> {
-        let stream = TcpStream::connect(address).await.map_err(|error| {
+    async fn connect(&self, to: Destination<'_>) -> Result<Sender, Why> {
+        let stream = TcpStream::connect(to.address).await.map_err(|error| {
             trouble::note(&self.trouble, &error);
             Why::Refused
         })?;
         // Without it a request in two packets waits for an acknowledgement; a failure costs speed only.
         let _ = stream.set_nodelay(true);
-        match &self.tls {
+        match to.tls {
             None => handshake(TokioIo::new(stream)).await,
             Some(tls) => {
-                let name = ServerName::try_from(host.to_owned()).map_err(|_| Why::NoSuchHost)?;
+                let name = ServerName::try_from(to.host.to_owned()).map_err(|_| Why::NoSuchHost)?;
                 let stream = tls.connect(name, stream).await.map_err(|error| {
                     // rustls reports what it does not trust as invalid data; all else is the connection's end.
                     if error.kind() == std::io::ErrorKind::InvalidData { Why::Untrusted } else { Why::Refused }

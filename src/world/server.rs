@@ -11,10 +11,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
-use super::{
-    field::{Field, Station},
-    tag::Tag,
-};
+use super::{field::Field, station::Station, tag::Tag};
 use crate::{
     history::{
         Event,
@@ -49,7 +46,7 @@ pub(super) async fn listen(
             Err(error) => {
                 field.note_trouble(&error);
                 // Out of file handles, say: what is open goes on, and accepting starts again shortly.
-                tracing::warn!("cannot accept a connection for {}: {error}", station.host.party.name);
+                tracing::warn!("cannot accept a connection for {}: {error}", station.party.name);
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         }

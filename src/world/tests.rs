@@ -1,5 +1,7 @@
 //! The same cases on every lane: what a party may rely on, however its requests travel.
 
+mod remote;
+
 use std::{
     net::{IpAddr, Ipv4Addr},
     sync::Arc,
@@ -239,7 +241,10 @@ async fn a_stranger_to_the_runs_authority_is_not_trusted() {
     let there = field(Lane::Sockets { bind, authority: other }, vec![]).await;
     let address = here.addresses()[0].1;
     let request = Request::post("/count").body(Bytes::new()).expect("a request");
-    let answer = there.pool().exchange("clothes-1.example", address, request, super::pool::Cut::None, || ()).await;
+    let answer = {
+        let to = there.pool().party("clothes-1.example", address);
+        there.pool().exchange(to, request, super::pool::Cut::None, || ()).await
+    };
     assert!(matches!(answer, Answer::Unsent(Why::Untrusted)), "{answer:?}");
     here.close().await;
     there.close().await;

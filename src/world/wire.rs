@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -16,7 +16,12 @@ use smol_str::SmolStr;
 use tokio::sync::oneshot;
 
 use super::{
-    About, Answer, Field, Moment, PartyKind, Reply, Why, fault_struck, field::Station, pool::Cut, server, tag::Tag,
+    About, Answer, Field, Moment, PartyKind, Reply, Why, fault_struck,
+    pool::Cut,
+    remote::{Place, RemoteSite, dress},
+    server,
+    station::{At, Station},
+    tag::Tag,
 };
 use crate::{
     fault::{Disturbance, Struck},
@@ -56,14 +61,14 @@ impl Field {
         let answer = tokio::select! {
             biased;
             answer = carried => answer,
-            () = field.sleep_until(about.deadline) => Answer::Unknown(Why::Timeout),
+            () = field.sleep_until(about.deadline) => parcel.given_up(),
         };
         Reply { answer, sent: parcel.sent() }
     }
 
     /// What strikes a request, noted in the history.
     fn disturbance(&self, station: &Station, about: &About) -> Disturbance {
-        if !matches!(station.host.party.kind, PartyKind::Company | PartyKind::Backend) {
+        if !matches!(station.party.kind, PartyKind::Company | PartyKind::Backend) {
             return Disturbance::default();
         }
         let disturbance = self.faults().on_request(self.now(), Self::fault_name(station), about);
@@ -80,7 +85,7 @@ impl Field {
             self.record(Event::Fault(FaultStruck {
                 call: about.call.clone(),
                 copy: about.call.is_some().then_some(1),
-                party: Some(station.host.party.name.clone()),
+                party: Some(station.party.name.clone()),
                 action: about.action.clone(),
                 step: about.step.clone(),
                 for_ms,
@@ -125,6 +130,8 @@ struct Parcel {
     disturbance: Disturbance,
     /// When it left its sender, in nanoseconds: the first byte, or the time of the call where a fault is at work.
     sent: AtomicU64,
+    /// Whether its first byte left.
+    left: AtomicBool,
 }
 
 impl Parcel {
@@ -138,11 +145,20 @@ impl Parcel {
     ) -> Self {
         let sent = AtomicU64::new(started.as_nanos());
         let (call, purpose, deadline) = (about.call.clone(), about.purpose, about.deadline);
-        Self { field, station, host, call, purpose, deadline, disturbance, sent }
+        Self { field, station, host, call, purpose, deadline, disturbance, sent, left: AtomicBool::new(false) }
     }
 
     fn sent(&self) -> Moment {
         Moment::from_nanos(self.sent.load(Ordering::Acquire))
+    }
+
+    /// What its sender knows who stops waiting. Where no fault is at work, a request that has not left never will.
+    fn given_up(&self) -> Answer {
+        if self.disturbance.is_none() && !self.left.load(Ordering::Acquire) {
+            Answer::Unsent(Why::Timeout)
+        } else {
+            Answer::Unknown(Why::Timeout)
+        }
     }
 
     /// Carries the request through its faults in a task of its own.
@@ -219,7 +235,8 @@ impl Parcel {
 
     /// One copy's exchange with the receiving party.
     async fn exchange(&self, mut request: Request<Bytes>, copy: u32, cut: Cut) -> Answer {
-        if let Some(call) = &self.call {
+        // Somebody else's server has no use for it.
+        if let (Some(call), At::Router | At::Socket(_)) = (&self.call, &self.station.at) {
             let cut = if copy == 1 { self.disturbance.cut().cloned() } else { None };
             Tag { call: call.clone(), copy, cut }.put(request.headers_mut());
         }
@@ -228,18 +245,37 @@ impl Parcel {
             if self.disturbance.is_none() {
                 self.sent.store(self.field.now().as_nanos(), Ordering::Release);
             }
+            self.left.store(true, Ordering::Release);
         };
-        match self.station.address {
-            None => {
+        match &self.station.at {
+            At::Router => {
                 sent();
                 self.hand_over(request, cut).await
             }
-            Some(_) if matches!(self.purpose, Purpose::Discover | Purpose::Keys) => {
+            At::Socket(_) if matches!(self.purpose, Purpose::Discover | Purpose::Keys) => {
                 sent();
                 self.field.ordinary().exchange(request, false).await
             }
-            Some(address) => self.field.pool().exchange(&self.host, address, request, cut, sent).await,
+            At::Socket(address) => {
+                let to = self.field.pool().party(&self.host, *address);
+                self.field.pool().exchange(to, request, cut, sent).await
+            }
+            At::Remote(site) => self.go_abroad(site, request, cut, sent).await,
         }
+    }
+
+    /// To somebody else's server, which is always asked over TLS.
+    async fn go_abroad(&self, site: &RemoteSite, mut request: Request<Bytes>, cut: Cut, sent: impl FnMut()) -> Answer {
+        let Some(place) = Place::of(request.uri()).filter(|place| place.tls) else {
+            return Answer::Unsent(Why::NoSuchHost);
+        };
+        let address = match site.address(&place).await {
+            Ok(address) => address,
+            Err(why) => return Answer::Unsent(why),
+        };
+        let is_empty = request.body().is_empty();
+        dress(&mut request, is_empty);
+        self.field.pool().exchange(site.destination(&place, address), request, cut, sent).await
     }
 
     /// Straight into the receiving party's router, in a task of its incarnation.

@@ -20,7 +20,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("plan", &["history", "protocol", "world"]),
     ("protocol", &[]),
     ("report", &["checker", "history", "measure", "plan"]),
-    ("scenario", &["history", "plan", "protocol"]),
+    // `identity`: the key of an operator that a target knows is checked where the target file names it.
+    ("scenario", &["history", "identity", "plan", "protocol"]),
     ("swarm", &["agent", "backend", "company", "fault", "history", "measure", "plan", "world"]),
     ("world", &["fault", "history", "plan"]),
 ];

@@ -30,7 +30,13 @@ pub(crate) fn rehearse(plan: Plan) -> Rehearsal {
     let meter = Meter::new();
     let plan = Arc::new(plan);
     runtime.block_on(async {
-        let ground = Ground { recorder: recorder.clone(), lane: Lane::Direct, epoch: epoch(), first_port: None };
+        let ground = Ground {
+            recorder: recorder.clone(),
+            lane: Lane::Direct,
+            epoch: epoch(),
+            first_port: None,
+            may_load: Default::default(),
+        };
         let field = swarm::set_up(&plan, ground).await.expect("parties without sockets can be set up");
         swarm::run(&plan, &field, &meter, &Control::default()).await.expect("the Agents have keys");
     });

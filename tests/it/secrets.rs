@@ -42,7 +42,13 @@ fn no_file_of_a_run_holds_a_credential() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     runtime.expect("a runtime").block_on(async {
         let epoch = "2026-01-01T00:00:00Z".parse().expect("a time");
-        let ground = Ground { recorder: recorder.clone(), lane: Lane::Direct, epoch, first_port: None };
+        let ground = Ground {
+            recorder: recorder.clone(),
+            lane: Lane::Direct,
+            epoch,
+            first_port: None,
+            may_load: Default::default(),
+        };
         let field = swarm::set_up(&plan, ground).await.expect("parties can be set up");
         swarm::run(&plan.into(), &field, &Meter::new(), &Control::default()).await.expect("the Agents have keys");
     });

@@ -13,8 +13,12 @@ fn expected(wrapped: bool, acts: bool) -> Expected<'static> {
         acts,
         nonce: false,
         token_ends: Moment::from_nanos(100),
+        token_doubtful: &CERTAIN,
     }
 }
+
+static CERTAIN: AtomicBool = AtomicBool::new(false);
+static DOUBTFUL: AtomicBool = AtomicBool::new(true);
 
 fn answer(status: u16, headers: &[(&'static str, &str)], body: &str) -> Answer {
     let mut response = Response::builder().status(status);
@@ -66,6 +70,7 @@ fn only_what_shows_that_nothing_was_done_is_a_refusal() {
         (400, "invalid_request"),
         (429, "rate_limited"),
         (401, "invalid_token"),
+        (403, "sign_in_required"),
         (401, "use_dpop_nonce"),
         (418, "teapot"),
     ] {
@@ -86,8 +91,37 @@ fn only_what_shows_that_nothing_was_done_is_a_refusal() {
     assert_eq!(judged(old_nonce, 401, &error("use_dpop_nonce")).0, Outcome::Unknown);
     let old_token = Expected { token_ends: Moment::from_nanos(50), ..expected(false, true) };
     assert_eq!(judged(old_token, 401, &error("invalid_token")).0, Outcome::Unknown);
+    // A token that another one may have taken the place of, and a sign-in that may have ended, in between.
+    for (status, word) in [(401, "invalid_token"), (403, "sign_in_required")] {
+        let doubtful = Expected { token_doubtful: &DOUBTFUL, ..expected(false, true) };
+        assert_eq!(judged(doubtful, status, &error(word)).0, Outcome::Unknown, "{word}");
+    }
     // A read does nothing either way.
     assert_eq!(judged(expected(false, false), 401, &error("invalid_dpop_proof")).0, Outcome::Refused);
+}
+
+#[test]
+fn a_sign_in_that_begins_has_codes_and_a_revocation_has_no_content() {
+    let read = |body: &str, reading: &Reading<'_>| {
+        judge(answer(200, &[], body), reading, Moment::START, Timestamp::UNIX_EPOCH)
+    };
+    let whole = r#"{"device_code":"d","user_code":"u","verification_uri":"https://a.example/d","expires_in":600}"#;
+    assert!(matches!(read(whole, &Reading::SignIn).content, Content::SignIn(begun) if begun.interval == 5));
+    for wrong in [
+        "",
+        "[]",
+        &whole.replace("\"d\"", "\"\""),
+        &whole.replace("\"u\"", "7"),
+        &whole.replace("600", "0"),
+        &whole.replace("600", "-1"),
+    ] {
+        assert_eq!(read(wrong, &Reading::SignIn).outcome, Outcome::Unknown, "{wrong}");
+    }
+    for body in ["", "{}", "<p>Done.</p>"] {
+        assert_eq!(read(body, &Reading::Nothing).outcome, Outcome::Done);
+    }
+    let seen_other = judge(answer(303, &[], ""), &Reading::Nothing, Moment::START, Timestamp::UNIX_EPOCH);
+    assert_eq!(seen_other.outcome, Outcome::Unknown);
 }
 
 #[test]

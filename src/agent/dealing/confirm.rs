@@ -160,6 +160,8 @@ impl Dealing {
         let Some(revision) = Revision::new(approval.revision) else { return Flow::Continue(Shot::Refused) };
         let left_before = std::mem::replace(&mut self.confirm_left, true);
         let operation = Arc::clone(&self.operation);
+        self.shots += 1;
+        self.shared().staff.confirming(&operation.action, &operation.id, self.shots);
         let mut workers: Vec<Process> = (1..copies).map(|_| self.worker()).collect();
         let (ended, cancelled) = {
             let shots = std::iter::once(process).chain(&mut workers);
@@ -181,7 +183,7 @@ impl Dealing {
         };
         let did_nothing = |ended: &Result<Ended, NotSent>| match ended {
             Ok(ended) => matches!(ended.outcome, Outcome::Refused | Outcome::Unsent),
-            Err(NotSent::Withheld | NotSent::NoToken) => true,
+            Err(NotSent::Withheld | NotSent::NoToken | NotSent::NotSignedIn) => true,
         };
         if ended.iter().all(did_nothing) {
             self.confirm_left = left_before;
@@ -204,7 +206,11 @@ impl Dealing {
                     continue;
                 }
                 Err(NotSent::NoToken) => {
-                    self.no_token()?;
+                    self.no_token(JourneyEnd::Refused)?;
+                    continue;
+                }
+                Err(NotSent::NotSignedIn) => {
+                    self.no_token(JourneyEnd::NotSignedIn)?;
                     continue;
                 }
             };

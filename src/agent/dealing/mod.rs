@@ -29,7 +29,7 @@ use crate::{
     history::record::Outcome,
     measure::counter,
     plan::{AgentDefect, Money},
-    protocol::{ApprovedBy, ErrorCode},
+    protocol::{ApprovedBy, ErrorCode, State},
     world::Moment,
 };
 
@@ -71,6 +71,8 @@ pub(super) struct Dealing {
     not_before: Moment,
     failures: u32,
     waits: u64,
+    /// Rounds of confirms.
+    shots: u64,
     workers: u32,
     process: SmolStr,
 }
@@ -116,9 +118,11 @@ impl Dealing {
             not_before: Moment::START,
             failures: 0,
             waits: 0,
+            shots: 0,
             workers: 1,
             process: process.clone(),
         };
+        dealing.shared().staff.proposed(&dealing.operation.action, &dealing.operation.id);
         dealing.learn(seen);
         Some(dealing)
     }
@@ -150,7 +154,8 @@ impl Dealing {
         if self.has(AgentDefect::StandingTooWide) {
             return true;
         }
-        let asked = [("order_id", self.wish.order_id.as_str()), ("item_id", self.wish.item_id.as_str())];
+        let asked = self.wish.asked();
+        let asked: Vec<_> = asked.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         let operation = &self.seen.operation;
         !operation.user_approval_required
             && !self.only_user
@@ -164,6 +169,9 @@ impl Dealing {
         if seen.operation.confirmation.is_some() && !self.seen_confirmed {
             self.seen_confirmed = true;
             meter.count(counter::CONFIRMS);
+        }
+        if seen.operation.state == State::InProgress {
+            self.shared().staff.in_progress(&self.wish.kind, &seen.action, &seen.operation.operation_id);
         }
         if seen.is_final() && !self.seen_final {
             self.seen_final = true;
@@ -197,7 +205,8 @@ impl Dealing {
     fn heard(&mut self, ended: Result<Ended, NotSent>) -> Flow<bool> {
         let ended = match ended {
             Ok(ended) => ended,
-            Err(NotSent::Withheld | NotSent::NoToken) => return self.no_token(),
+            Err(NotSent::Withheld | NotSent::NoToken) => return self.no_token(JourneyEnd::Refused),
+            Err(NotSent::NotSignedIn) => return self.no_token(JourneyEnd::NotSignedIn),
         };
         let refused = ended.outcome == Outcome::Refused && !ended.may_pass();
         let lost = ended.code == Some(ErrorCode::OperationNotFound);
@@ -213,9 +222,9 @@ impl Dealing {
     }
 
     /// There is no token to be had: the end, unless a confirm may have left, for then the Agent has to find out.
-    fn no_token(&mut self) -> Flow<bool> {
+    fn no_token(&mut self, end: JourneyEnd) -> Flow<bool> {
         self.failures = self.failures.saturating_add(1);
-        if self.confirm_left { Flow::Continue(false) } else { Flow::Break(JourneyEnd::Refused) }
+        if self.confirm_left { Flow::Continue(false) } else { Flow::Break(end) }
     }
 
     /// Reads the operation once; whether there was an answer.

@@ -1,7 +1,7 @@
 //! A Company for tests: it follows the rules unless it is told what to say, and notes what it is asked.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -62,6 +62,12 @@ pub(super) struct Fake {
     pub(super) token_seconds: u64,
     pub(super) nonce: Mutex<Option<&'static str>>,
     pub(super) resource: Option<&'static str>,
+    /// Whether its actions need a sign-in.
+    pub(super) sign_in: bool,
+    /// Seconds between polls.
+    pub(super) interval: u64,
+    /// Where its sign-in page is.
+    pub(super) page: String,
     pub(super) user_approval_required: bool,
     pub(super) price: &'static str,
     pub(super) lifetime: Duration,
@@ -69,7 +75,18 @@ pub(super) struct Fake {
     asked: Mutex<Vec<Asked>>,
     ops: Mutex<BTreeMap<String, Op>>,
     tokens: Mutex<BTreeMap<String, (String, Option<String>)>>,
+    accounts: Mutex<Accounts>,
     replay: ReplayGuard,
+}
+
+/// Sign-ins: codes and whether their User allowed them, the Account Token, the tokens that are signed in.
+#[derive(Debug, Default)]
+struct Accounts {
+    codes: BTreeMap<String, bool>,
+    account_token: Option<String>,
+    signed_in: BTreeSet<String>,
+    /// What Users typed in as their accounts.
+    names: Vec<String>,
 }
 
 impl Fake {
@@ -79,6 +96,9 @@ impl Fake {
             token_seconds: 3_600,
             nonce: Mutex::new(None),
             resource: None,
+            sign_in: false,
+            interval: 1,
+            page: format!("https://{domain}/sign-in"),
             user_approval_required: false,
             price: "4.00",
             lifetime: Duration::from_secs(900),
@@ -86,6 +106,7 @@ impl Fake {
             asked: Mutex::default(),
             ops: Mutex::default(),
             tokens: Mutex::default(),
+            accounts: Mutex::default(),
             replay: ReplayGuard::new([0; 16]),
         }
     }
@@ -103,6 +124,18 @@ impl Fake {
     /// Forgets every token, as one may that restarted.
     pub(super) fn forget_tokens(&self) {
         lock(&self.tokens).clear();
+    }
+
+    /// Ends every sign-in, as a User may in her account's settings.
+    pub(super) fn sign_out_everybody(&self) {
+        let accounts = &mut *lock(&self.accounts);
+        accounts.account_token = None;
+        accounts.signed_in.clear();
+    }
+
+    /// What Users typed in as their accounts.
+    pub(super) fn accounts(&self) -> Vec<String> {
+        lock(&self.accounts).names.clone()
     }
 
     pub(super) fn router(self: &Arc<Self>, world: World) -> Router {
@@ -143,7 +176,9 @@ impl Fake {
                 "unknown": [1]
             }),
             "/.well-known/oauth-authorization-server" => json!({
-                "issuer": origin, "token_endpoint": format!("{origin}/token"), "poppy_domains": [self.domain]
+                "issuer": origin, "token_endpoint": format!("{origin}/token"), "poppy_domains": [self.domain],
+                "device_authorization_endpoint": format!("{origin}/device"),
+                "revocation_endpoint": format!("{origin}/revoke")
             }),
             "/api.json" => json!({
                 "servers": [{ "url": origin }],
@@ -156,7 +191,63 @@ impl Fake {
         })
     }
 
-    fn token(&self, body: &str, proof: &CompactJws<'_>) -> Value {
+    /// The device authorization endpoint, the User's page, the revocation endpoint.
+    fn account(&self, what: &str, query: &str, body: &str) -> (u16, Value) {
+        let accounts = &mut *lock(&self.accounts);
+        let form = TokenRequest::parse(body.as_bytes()).unwrap();
+        match what {
+            "device" => {
+                let number = accounts.codes.len() + 1;
+                accounts.codes.insert(format!("dev-{number}"), false);
+                let answer = json!({
+                    "device_code": format!("dev-{number}"), "user_code": format!("USER-{number}"),
+                    "verification_uri": self.page, "expires_in": 60, "interval": self.interval,
+                    "verification_uri_complete": format!("{}?user_code=USER-{number}", self.page),
+                });
+                (if form.client_assertion.is_some() { 200 } else { 401 }, answer)
+            }
+            "page" => {
+                let code = query.strip_prefix("user_code=USER-").unwrap();
+                let fields: BTreeMap<_, _> = form_urlencoded::parse(body.as_bytes()).collect();
+                assert_eq!(fields["decision"], "allow");
+                assert!(!fields.contains_key("client_assertion"));
+                accounts.names.push(fields["account"].to_string());
+                accounts.codes.entry(format!("dev-{code}")).and_modify(|allowed| *allowed = true);
+                (200, Value::Null)
+            }
+            _ => {
+                assert_eq!(form.token, accounts.account_token, "it is the Account Token that is revoked");
+                accounts.account_token = None;
+                accounts.signed_in.clear();
+                (200, json!({}))
+            }
+        }
+    }
+
+    /// Whether a token request signs in; the refusal if it does not.
+    fn grant(&self, form: &TokenRequest, number: usize) -> Result<bool, &'static str> {
+        let accounts = &mut *lock(&self.accounts);
+        if let Some(code) = &form.device_code {
+            let allowed = accounts.codes.get(code).copied().ok_or("invalid_grant")?;
+            if form.session_id.is_none() {
+                return Err("invalid_session");
+            }
+            if !allowed {
+                return Err("authorization_pending");
+            }
+            accounts.codes.remove(code);
+            accounts.codes.insert(format!("used {code}"), false); // numbers go on
+        } else if form.refresh_token.is_none() {
+            return Ok(false);
+        } else if form.refresh_token != accounts.account_token {
+            return Err("invalid_grant");
+        }
+        accounts.account_token = Some(format!("acct-{number}"));
+        accounts.signed_in.insert(format!("tok-{number}"));
+        Ok(true)
+    }
+
+    fn token(&self, body: &str, proof: &CompactJws<'_>) -> (u16, Value) {
         let form = TokenRequest::parse(body.as_bytes()).unwrap();
         let header: Value = serde_json::from_slice(&proof.header_bytes().unwrap()).unwrap();
         let key: crate::protocol::Jwk = serde_json::from_value(header["jwk"].clone()).unwrap();
@@ -164,9 +255,18 @@ impl Fake {
         let mut tokens = lock(&self.tokens);
         let number = lock(&self.asked).iter().filter(|asked| asked.what == "token").count();
         let token = format!("tok-{number}");
+        let signed_in = match self.grant(&form, number) {
+            Ok(signed_in) => signed_in,
+            Err(error) => return (400, json!({ "error": error })),
+        };
         tokens.insert(token.clone(), (thumbprint, form.resource));
         let session = form.session_id.unwrap_or_else(|| format!("ses_{number}"));
-        json!({ "access_token": token, "token_type": "DPoP", "expires_in": self.token_seconds, "session_id": session })
+        let mut answer = json!({ "access_token": token, "token_type": "DPoP", "expires_in": self.token_seconds,
+            "session_id": session, "signed_in": signed_in });
+        if signed_in {
+            answer["refresh_token"] = json!(format!("acct-{number}"));
+        }
+        (200, answer)
     }
 
     /// Checks token and proof as a Company does.
@@ -183,6 +283,9 @@ impl Fake {
             };
             let needed = self.resource.filter(|_| !matches!(what, "propose" | "change"));
             assert_eq!(resource.as_deref(), needed, "a token for another resource");
+            if self.sign_in && !lock(&self.accounts).signed_in.contains(token) {
+                return Some((403, json!({ "error": "sign_in_required", "scope": "shop:write" })));
+            }
             (ath, thumbprint) = (digest::ath(token), key);
             bound = Some(Bound { ath: &ath, thumbprint: &thumbprint });
         }
@@ -256,6 +359,9 @@ fn claim(proof: &str, name: &str) -> Option<String> {
 fn what(method: &Method, path: &str) -> &'static str {
     match (method.as_str(), path.split('/').skip(1).collect::<Vec<_>>().as_slice()) {
         ("POST", ["token"]) => "token",
+        ("POST", ["device"]) => "device",
+        ("POST", ["sign-in"]) => "page",
+        ("POST", ["revoke"]) => "revoke",
         ("POST", ["orders", _, "wraps"]) => "propose",
         ("POST", ["orders", _, "wraps", _]) => "change",
         ("GET", ["ops", _]) => "read",
@@ -293,10 +399,18 @@ async fn answer(State((fake, world)): State<(Arc<Fake>, World)>, request: Reques
             None => respond(404, String::new(), None, None),
         };
     }
+    if matches!(what, "device" | "page" | "revoke") {
+        assert!(parts.headers.get("authorization").is_none() && parts.headers.get("dpop").is_none());
+        let (status, answer) = fake.account(what, parts.uri.query().unwrap_or_default(), &body);
+        if matches!(say, Say::Lost) {
+            std::future::pending::<()>().await;
+        }
+        return respond(status, answer.to_string(), None, None);
+    }
     let refusal = fake.refusal(what, method.as_str(), &path, &parts.headers, world.wall().as_second());
     let (status, answer) = match refusal {
         Some(refusal) => refusal,
-        None if what == "token" => (200, fake.token(&body, &CompactJws::parse(&proof).unwrap())),
+        None if what == "token" => fake.token(&body, &CompactJws::parse(&proof).unwrap()),
         None => fake.act(what, &path, &body, &world, &say),
     };
     let nonce = *lock(&fake.nonce);

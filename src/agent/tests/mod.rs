@@ -4,6 +4,7 @@ mod defects;
 mod fake;
 mod journeys;
 mod sessions;
+mod signing_in;
 
 use std::{sync::Arc, time::Duration};
 
@@ -90,6 +91,7 @@ fn swarm() -> SwarmPlan {
 async fn run_with(fake: Fake, swarm: SwarmPlan) -> Run {
     let plan = Arc::new(Plan {
         target: None,
+        aimed: None,
         name: "test".into(),
         seed: 7,
         tls: false,

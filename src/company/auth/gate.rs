@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use http::{HeaderMap, HeaderValue, header, request::Parts};
+use smol_str::SmolStr;
 
 use super::sessions::Grant;
 use crate::{
@@ -29,6 +30,10 @@ pub(in crate::company) enum Endpoint {
 pub(in crate::company) struct Admitted {
     /// What its token is good for.
     pub(in crate::company) grant: Arc<Grant>,
+    /// The account that its Session is signed in to now.
+    pub(in crate::company) account: Option<SmolStr>,
+    /// What is left of its token's scopes, where the token outlived its sign-in.
+    signed_out: Option<Vec<SmolStr>>,
     /// Whether its Agent lists the Operations extension.
     pub(in crate::company) lists_operations: bool,
     /// The `jti` of its proof: names the request in random choices.
@@ -38,7 +43,12 @@ pub(in crate::company) struct Admitted {
 impl Admitted {
     /// Who asks, for the desk.
     pub(in crate::company) fn caller(&self) -> Caller<'_> {
-        Caller { owner: &self.grant.owner, scopes: &self.grant.scopes, lists_operations: self.lists_operations }
+        Caller {
+            owner: &self.grant.owner,
+            account: self.account.as_ref(),
+            scopes: self.signed_out.as_ref().unwrap_or(&self.grant.scopes),
+            lists_operations: self.lists_operations,
+        }
     }
 }
 
@@ -79,7 +89,11 @@ pub(in crate::company) fn admit(shop: &Shop, parts: &Parts, endpoint: Endpoint) 
     let verified = proof.and_then(|proof| check.verify(proof));
     let verified = verified.map_err(|error| refused(shop, error, Place::Resource))?;
     let lists_operations = shop.clients.lists_operations(&grant.owner.client_id);
-    Ok(Admitted { grant, lists_operations, jti: verified.jti })
+    // Looked up each time, so that a sign-out counts from the next request on (digest 3.5).
+    let account = grant.sign_in.as_ref().and_then(|sign_in| shop.accounts.account(sign_in));
+    let signed_out = (grant.sign_in.is_some() && account.is_none())
+        .then(|| grant.scopes.iter().filter(|scope| shop.is_free_scope(scope)).cloned().collect());
+    Ok(Admitted { grant, account, signed_out, lists_operations, jti: verified.jti })
 }
 
 /// The answer to a bad proof; with a nonce where the Company demands them.

@@ -37,6 +37,8 @@ impl Session {
 pub(in crate::company) struct Grant {
     /// Agent, User and Session.
     pub(in crate::company) owner: Arc<Owner>,
+    /// The sign-in that it was issued by, if it was issued by one.
+    pub(in crate::company) sign_in: Option<SmolStr>,
     /// The scopes granted.
     pub(in crate::company) scopes: Vec<SmolStr>,
     /// The resource it was issued for, if for one only.
@@ -52,6 +54,6 @@ pub(in crate::company) struct Grant {
 impl Grant {
     /// The grant behind this token, bound to this key.
     pub(super) fn new(token: &str, owner: Arc<Owner>, key: KnownKey, ends_at: i64) -> Self {
-        Self { owner, scopes: Vec::new(), resource: None, ends_at, ath: digest::ath(token), key }
+        Self { owner, sign_in: None, scopes: Vec::new(), resource: None, ends_at, ath: digest::ath(token), key }
     }
 }

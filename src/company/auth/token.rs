@@ -1,4 +1,5 @@
-//! The token endpoint: Sessions start and are renewed by the JWT bearer grant (digest 3.2).
+//! The token endpoint: Sessions start and are renewed by the JWT bearer grant (digest 3.2), and are signed in by the
+//! device grant and with Account Tokens (digest 3.5).
 
 use std::sync::Arc;
 
@@ -10,8 +11,10 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use smol_str::{SmolStr, format_smolstr};
 
 use super::{
+    account::{self, SignedIn},
     gate,
     sessions::{Grant, Session},
+    sign_in,
 };
 use crate::{
     company::{
@@ -26,7 +29,7 @@ use crate::{
     },
     protocol::{
         ErrorBody, ErrorCode, Place, TokenRequest, TokenResponse,
-        token::{CLIENT_ASSERTION_TYPE, GRANT_JWT_BEARER, TOKEN_TYPE_DPOP},
+        token::{CLIENT_ASSERTION_TYPE, GRANT_DEVICE_CODE, GRANT_JWT_BEARER, GRANT_REFRESH_TOKEN, TOKEN_TYPE_DPOP},
     },
 };
 
@@ -45,22 +48,49 @@ async fn grant(shop: &Shop, request: Request) -> Result<TokenResponse, Problem> 
     let (parts, body) = request.into_parts();
     let form =
         TokenRequest::parse(&body::read(body).await?).map_err(|error| Problem::invalid_request(error.to_string()))?;
-    match form.grant_type.as_deref() {
-        Some(GRANT_JWT_BEARER) => {}
-        Some(_) => return Err(problem(ErrorCode::UnsupportedGrantType)),
-        None => return Err(Problem::invalid_request("no grant_type")),
-    }
-    let assertion = form.assertion.as_deref().ok_or_else(|| Problem::invalid_request("no assertion"))?;
+    let (way, credential) = way(shop, &form)?;
     let proof = check_proof(shop, &parts.headers)?;
     shop.take_time(&proof.jti).await;
-    let client_id = authenticate(shop, &form).await?;
-    let user = check_assertion(shop, &client_id, AssertionKind::Session, assertion)
-        .await
-        .map_err(|error| refusal(AssertionKind::Session, &error))?;
+    let client_id = authenticate(shop, &form).await?.subject;
     let resource = check_resource(shop, form.resource.as_deref())?;
-    let session = session(shop, &client_id, &user.subject, form.session_id.as_deref())?;
-    let scopes = shop.granted_scopes(form.scope.as_deref().unwrap_or_default());
-    Ok(issue(shop, &session, proof, scopes, resource))
+    let (session, signed_in) = match way {
+        Way::Session => {
+            let user = check_assertion(shop, &client_id, AssertionKind::Session, credential)
+                .await
+                .map_err(|error| refusal(AssertionKind::Session, &error))?;
+            // A signed-in Session gets a signed-out token this way; its Account Token is what signs it in again.
+            let session = session(shop, &client_id, &user.subject, form.session_id.as_deref())?;
+            let scopes = shop.granted_scopes(form.scope.as_deref().unwrap_or_default());
+            return Ok(issue(shop, &session, proof, scopes, resource));
+        }
+        Way::Device => sign_in::poll(shop, &client_id, &form),
+        Way::Account => account::renew(shop, &client_id, &form),
+    }
+    .map_err(problem)?;
+    Ok(issue_signed_in(shop, &session, proof, signed_in, resource))
+}
+
+/// The grants.
+enum Way {
+    /// JWT bearer, with a Session assertion.
+    Session,
+    /// A poll with a device code.
+    Device,
+    /// An Account Token.
+    Account,
+}
+
+/// The grant that is asked for, and the credential that it needs.
+fn way<'a>(shop: &Shop, form: &'a TokenRequest) -> Result<(Way, &'a str), Problem> {
+    let (way, credential) = match form.grant_type.as_deref() {
+        Some(GRANT_JWT_BEARER) => (Way::Session, &form.assertion),
+        Some(GRANT_DEVICE_CODE) if shop.offers_sign_in() => (Way::Device, &form.device_code),
+        Some(GRANT_REFRESH_TOKEN) if shop.offers_sign_in() => (Way::Account, &form.refresh_token),
+        Some(_) => return Err(problem(ErrorCode::UnsupportedGrantType)),
+        None => return Err(Problem::invalid_request("no grant_type")),
+    };
+    let credential = credential.as_deref().ok_or_else(|| Problem::invalid_request("the grant's credential is missing"));
+    Ok((way, credential?))
 }
 
 fn problem(code: ErrorCode) -> Problem {
@@ -84,8 +114,8 @@ fn check_proof(shop: &Shop, headers: &HeaderMap) -> Result<VerifiedProof, Proble
         .map_err(|error| gate::refused(shop, error, Place::TokenEndpoint))
 }
 
-/// Authenticates the Agent by its client assertion; gives its `client_id`.
-pub(super) async fn authenticate(shop: &Shop, form: &TokenRequest) -> Result<String, Problem> {
+/// Authenticates the Agent by its client assertion, whose subject is its `client_id`.
+pub(super) async fn authenticate(shop: &Shop, form: &TokenRequest) -> Result<VerifiedAssertion, Problem> {
     let invalid = |why: &str| {
         let body = ErrorBody::new(ErrorCode::InvalidClient).with_description(why);
         Problem::with_body(body, Place::TokenEndpoint)
@@ -100,10 +130,8 @@ pub(super) async fn authenticate(shop: &Shop, form: &TokenRequest) -> Result<Str
         Some(client_id) => client_id.clone(),
         None => unverified_issuer(assertion).ok_or_else(|| invalid("no client_id"))?,
     };
-    match check_assertion(shop, &client_id, AssertionKind::Client, assertion).await {
-        Ok(_) => Ok(client_id),
-        Err(error) => Err(refusal(AssertionKind::Client, &error)),
-    }
+    let verified = check_assertion(shop, &client_id, AssertionKind::Client, assertion).await;
+    verified.map_err(|error| refusal(AssertionKind::Client, &error))
 }
 
 /// Why an assertion is refused.
@@ -192,13 +220,38 @@ fn issue(
     scopes: Vec<SmolStr>,
     resource: Option<SmolStr>,
 ) -> TokenResponse {
+    issue_by(shop, session, proof, Terms { scopes, resource, sign_in: None })
+}
+
+/// The same, of a Session that is signed in.
+fn issue_signed_in(
+    shop: &Shop,
+    session: &Session,
+    proof: VerifiedProof,
+    signed_in: SignedIn,
+    resource: Option<SmolStr>,
+) -> TokenResponse {
+    let SignedIn { sign_in, scopes, account_token } = signed_in;
+    let issued = issue_by(shop, session, proof, Terms { scopes, resource, sign_in: Some(sign_in) });
+    TokenResponse { signed_in: true, refresh_token: Some(account_token), ..issued }
+}
+
+/// What a token is good for.
+struct Terms {
+    scopes: Vec<SmolStr>,
+    resource: Option<SmolStr>,
+    sign_in: Option<SmolStr>,
+}
+
+fn issue_by(shop: &Shop, session: &Session, proof: VerifiedProof, terms: Terms) -> TokenResponse {
+    let Terms { scopes, resource, sign_in } = terms;
     let name = format!("{}\n{}", shop.plan.name, session.owner.session_id);
     let drawn: [u8; 32] = shop.world.draw("company.token", &name, session.next_token()).bytes();
     let token = format!("sat_{}", digest::base64url(drawn));
     let lifetime = shop.plan.sessions.token_lifetime.as_secs().max(1);
     let ends_at = shop.unix_now().saturating_add_unsigned(lifetime);
     let scope = scopes.join(" ");
-    let grant = Grant { scopes, resource, ..Grant::new(&token, Arc::clone(&session.owner), proof.key, ends_at) };
+    let grant = Grant { scopes, resource, sign_in, ..Grant::new(&token, Arc::clone(&session.owner), proof.key, ends_at) };
     shop.grants.transact(&token, |row| *row = Some(Arc::new(grant)));
     TokenResponse {
         access_token: token,

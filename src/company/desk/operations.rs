@@ -18,6 +18,8 @@ use crate::{
 pub(in crate::company) struct Caller<'a> {
     /// Agent, User and Session.
     pub(in crate::company) owner: &'a Owner,
+    /// The account that the Session is signed in to.
+    pub(in crate::company) account: Option<&'a SmolStr>,
     /// The scopes of the token.
     pub(in crate::company) scopes: &'a [SmolStr],
     /// Whether the Agent's metadata lists the extension.
@@ -40,6 +42,8 @@ pub(in crate::company) enum Refusal {
     ExtensionRequired,
     /// C3: there is no such operation for this caller.
     NotFound,
+    /// C3: the operation belongs to an account, and the User's Session is signed out (digest 9.5).
+    SignInRequired,
     /// C4: the token lacks the action's scope.
     InsufficientScope,
     /// C5: the revision is not the latest.
@@ -113,8 +117,26 @@ pub(in crate::company) fn admit(
         return Err(Refusal::ExtensionRequired);
     }
     match record {
-        Some(record) if !record.direct && *record.owner == *caller.owner => Ok(()),
+        Some(record) if !record.direct => check_owner(record, caller),
         Some(_) | None => Err(Refusal::NotFound),
+    }
+}
+
+/// Whether an operation is the caller's: one of an account belongs to every Session of the same Agent and User that is
+/// signed in to it now, any other one to the Session that it was proposed in (Operations 3.2; digest 9.5).
+///
+/// # Errors
+/// The refusal.
+pub(in crate::company) fn check_owner(record: &Record, caller: Caller<'_>) -> Result<(), Refusal> {
+    let (owner, asks) = (&*record.owner, caller.owner);
+    if (&owner.client_id, &owner.user_id) != (&asks.client_id, &asks.user_id) {
+        return Err(Refusal::NotFound);
+    }
+    match (&record.account, caller.account) {
+        (Some(account), Some(signed_in)) if account == signed_in => Ok(()),
+        (Some(_), None) => Err(Refusal::SignInRequired),
+        (None, _) if owner.session_id == asks.session_id => Ok(()),
+        (Some(_) | None, _) => Err(Refusal::NotFound),
     }
 }
 

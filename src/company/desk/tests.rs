@@ -74,6 +74,7 @@ fn record(state: State) -> Record {
         kind: 0,
         direct: false,
         owner: Arc::new(owner("ses_1")),
+        account: None,
         subject: Arc::new(subject),
         offer: Arc::new(offer),
         state,
@@ -95,6 +96,7 @@ struct Case {
     action: Action,
     defects: Defects<CompanyDefect>,
     owner: Owner,
+    account: Option<SmolStr>,
     scopes: Vec<SmolStr>,
     lists_operations: bool,
     revision: u64,
@@ -110,6 +112,7 @@ impl Case {
             action: action(Approval::User),
             defects: Defects::default(),
             owner: owner("ses_1"),
+            account: None,
             scopes: vec!["orders:write".into()],
             lists_operations: true,
             revision: 3,
@@ -123,7 +126,12 @@ impl Case {
     }
 
     fn caller(&self) -> Caller<'_> {
-        Caller { owner: &self.owner, scopes: &self.scopes, lists_operations: self.lists_operations }
+        Caller {
+            owner: &self.owner,
+            account: self.account.as_ref(),
+            scopes: &self.scopes,
+            lists_operations: self.lists_operations,
+        }
     }
 
     fn rules(&self) -> Rules<'_> {
@@ -174,6 +182,29 @@ fn c2_and_c3_come_before_everything_in_every_state() {
     assert_eq!(admit(None, known.caller(), &known.defects), Err(Refusal::NotFound), "as an unknown one");
     let direct = Record { direct: true, ..record(State::Succeeded) };
     assert_eq!(admit(Some(&direct), known.caller(), &known.defects), Err(Refusal::NotFound), "no operation at all");
+}
+
+#[test]
+fn an_account_s_operation_is_for_sessions_that_are_signed_in_to_it() {
+    for state in State::ALL {
+        let own = || Case {
+            record: Record { account: Some("a1".into()), ..record(state) },
+            owner: owner("ses_9"),
+            account: Some("a1".into()),
+            ..Case::of(state)
+        };
+        assert_eq!(own().refusal(), None, "{state}");
+        assert_eq!(Case { account: None, ..own() }.refusal(), Some(Refusal::SignInRequired), "{state}");
+        let signed_out = Case { account: None, owner: owner("ses_1"), scopes: Vec::new(), ..own() };
+        assert_eq!(signed_out.refusal(), Some(Refusal::SignInRequired), "{state}: before the scope");
+        assert_eq!(Case { account: Some("a2".into()), ..own() }.refusal(), Some(Refusal::NotFound), "{state}");
+        let other = Owner { user_id: "u9".into(), ..owner("ses_1") };
+        assert_eq!(Case { owner: other, account: None, ..own() }.refusal(), Some(Refusal::NotFound), "{state}");
+        let signed_in_since = Case { account: Some("a1".into()), ..Case::of(state) };
+        assert_eq!(signed_in_since.refusal(), None, "{state}: proposed signed out, in the same Session");
+        let elsewhere = Case { owner: owner("ses_9"), ..signed_in_since };
+        assert_eq!(elsewhere.refusal(), Some(Refusal::NotFound), "{state}");
+    }
 }
 
 #[test]

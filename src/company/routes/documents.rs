@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::{OPENAPI_PATH, Shop};
 use crate::protocol::{
     AuthorizationServerMetadata, PoppyDocument,
-    discovery::{ApiEntry, Auth, ExtensionEntry, OPERATIONS_EXTENSION, Organization},
+    discovery::{ApiEntry, Auth, ExtensionEntry, OPERATIONS_EXTENSION, Organization, SignInEntry},
 };
 
 /// An endpoint that serves a document.
@@ -45,7 +45,7 @@ pub(super) fn poppy(shop: &Shop) -> Bytes {
     written(&PoppyDocument {
         protocol_version: plan.sessions.mode.protocol_version().to_owned(),
         organization: Organization { name: plan.title.clone(), domain: plan.domain.to_string() },
-        auth: Some(Auth { issuer: shop.origin.clone(), custom_scopes: scopes(shop) }),
+        auth: Some(auth(shop)),
         apis: vec![ApiEntry {
             type_: "openapi".to_owned(),
             url: format!("{}{OPENAPI_PATH}", shop.origin),
@@ -54,6 +54,13 @@ pub(super) fn poppy(shop: &Shop) -> Bytes {
         }],
         extensions: BTreeMap::from([(OPERATIONS_EXTENSION.to_owned(), operations)]),
     })
+}
+
+/// How Sessions are had and signed in.
+fn auth(shop: &Shop) -> Auth {
+    let custom_scopes = scopes(shop);
+    let device = shop.offers_sign_in().then(|| SignInEntry { scopes: custom_scopes.keys().cloned().collect() });
+    Auth { issuer: shop.origin.clone(), device, custom_scopes }
 }
 
 /// Each scope that some action needs, and what it allows.
@@ -74,5 +81,8 @@ pub(super) fn authorization_server(shop: &Shop) -> Bytes {
     let domains = vec![shop.plan.domain.to_string()];
     let mut metadata = AuthorizationServerMetadata::new(shop.origin.as_str(), shop.token_endpoint.as_str(), domains);
     metadata.revocation_endpoint = Some(format!("{}/oauth/revoke", shop.origin));
+    if shop.offers_sign_in() {
+        metadata = metadata.with_device_sign_in(format!("{}/oauth/device", shop.origin));
+    }
     written(&metadata)
 }

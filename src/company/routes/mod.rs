@@ -18,7 +18,7 @@ use http::StatusCode;
 use super::{
     Shop,
     answer::{self, Problem},
-    auth::{revoke, token},
+    auth::{revoke, sign_in, token},
 };
 use crate::protocol::discovery::{AUTHORIZATION_SERVER_PATH, POPPY_JSON_PATH};
 
@@ -36,6 +36,11 @@ pub(super) fn router(shop: Arc<Shop>) -> Router {
         .route("/poppy/operations/{operation_id}", get(operations::read))
         .route("/poppy/operations/{operation_id}/confirm", post(operations::confirm))
         .route("/poppy/operations/{operation_id}/cancel", post(operations::cancel));
+    if shop.offers_sign_in() {
+        router = router
+            .route("/oauth/device", post(sign_in::authorize))
+            .route("/device", get(sign_in::page).post(sign_in::decide));
+    }
     for (kind, name) in shop.plan.actions.keys().enumerate() {
         let propose =
             move |State(shop): State<Arc<Shop>>, order: Result<Path<String>, PathRejection>, request: Request| {

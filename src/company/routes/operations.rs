@@ -142,9 +142,17 @@ async fn enter(shop: &Shop, id: OperationId, parts: &Parts) -> Result<(Admitted,
 /// The operation, if the caller may use it (C2, C3) and the Company still keeps it.
 fn find(shop: &Shop, admitted: &Admitted, id: &str) -> Result<Arc<Record>, Problem> {
     let record = shop.records.get(id).filter(|record| is_kept(shop, record));
+    usable(shop, admitted, record)
+}
+
+/// The operation, if the caller may use it now (C2, C3; digest 9.5).
+pub(super) fn usable(shop: &Shop, admitted: &Admitted, record: Option<Arc<Record>>) -> Result<Arc<Record>, Problem> {
     match (desk::admit(record.as_deref(), admitted.caller(), &shop.plan.defects), record) {
         (Ok(()), Some(record)) => Ok(record),
         (Err(Refusal::ExtensionRequired), _) => Err(extension_required()),
+        (Err(Refusal::SignInRequired), Some(record)) => {
+            Err(sign_in_required(shop.action(record.kind).scope.as_deref()))
+        }
         (Ok(()) | Err(_), _) => Err(Problem::new(ErrorCode::OperationNotFound, Place::Resource)),
     }
 }
@@ -196,6 +204,12 @@ pub(super) fn insufficient_scope(scope: Option<&str>) -> Problem {
     Problem::with_body(body, Place::Resource)
 }
 
+/// 403 `sign_in_required` with the scope of the action (digest 5, 9.5).
+pub(super) fn sign_in_required(scope: Option<&str>) -> Problem {
+    let body = ErrorBody::new(ErrorCode::SignInRequired).with_scope(scope.unwrap_or_default());
+    Problem::with_body(body, Place::Resource)
+}
+
 /// The answer to a refused confirm.
 fn refuse(shop: &Shop, record: &Record, refusal: Refusal) -> Response {
     let action = shop.action(record.kind);
@@ -204,6 +218,7 @@ fn refuse(shop: &Shop, record: &Record, refusal: Refusal) -> Response {
     match refusal {
         Refusal::ExtensionRequired => extension_required().into_response(),
         Refusal::NotFound => Problem::new(ErrorCode::OperationNotFound, Place::Resource).into_response(),
+        Refusal::SignInRequired => sign_in_required(action.scope.as_deref()).into_response(),
         Refusal::InsufficientScope => insufficient_scope(action.scope.as_deref()).into_response(),
         Refusal::UserApprovalRequired => Problem::new(ErrorCode::UserApprovalRequired, Place::Resource).into_response(),
         Refusal::TermsChanged => with_operation(ErrorCode::TermsChanged.as_str()),

@@ -11,14 +11,14 @@ use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use smol_str::{SmolStr, format_smolstr};
 
-use super::operations::{extension_required, insufficient_scope};
+use super::operations::{extension_required, insufficient_scope, sign_in_required, usable};
 use crate::{
     company::{
         Shop,
         answer::{self, Problem},
         auth::gate::{self, Admitted, Endpoint},
         body,
-        desk::operations::{self as desk, Refusal, Run},
+        desk::operations::{self as desk, Run},
         performer,
         record::{Record, Shared},
         shop::Wish,
@@ -28,7 +28,7 @@ use crate::{
     identity::digest,
     limits,
     plan::{CompanyDefect, WithoutExtension},
-    protocol::{ErrorCode, OperationResult, Place, Revision, State, json},
+    protocol::{OperationResult, Revision, State, json},
 };
 
 /// The body of a proposal. Members beyond these are ignored.
@@ -87,6 +87,9 @@ async fn ask(shop: &Shop, kind: usize, order: Result<String, Problem>, request: 
     let admitted = gate::admit(shop, &parts, Endpoint::Api)?;
     shop.take_time(&admitted.jti).await;
     let action = shop.action(kind);
+    if action.signed_in && admitted.account.is_none() {
+        return Err(sign_in_required(action.scope.as_deref()));
+    }
     if !desk::has_scope(admitted.caller(), action) {
         return Err(insufficient_scope(action.scope.as_deref()));
     }
@@ -125,8 +128,14 @@ struct Done<'a> {
 fn wish_key(shop: &Shop, kind: usize, asked: &Asked) -> String {
     let owner = &asked.admitted.grant.owner;
     let item = asked.item_id.as_deref().unwrap_or_default();
-    let name = &shop.action(kind).name;
-    [&owner.client_id, &owner.user_id, asked.order.as_str(), name, item].join("\n")
+    let action = shop.action(kind);
+    let mut key = [&owner.client_id, &owner.user_id, asked.order.as_str(), &action.name, item].join("\n");
+    // An account's orders are its own; elsewhere a sign-in between two requests leaves the wish what it was.
+    if let Some(account) = asked.admitted.account.as_deref().filter(|_| action.signed_in) {
+        key.push('\n');
+        key.push_str(account);
+    }
+    key
 }
 
 /// The operation that is open for this wish, or a new one (Operations 4; rules OC-14, OC-S1). Two requests for one wish
@@ -136,8 +145,8 @@ fn proposed(shop: &Arc<Shop>, kind: usize, asked: &Asked) -> Arc<Record> {
         let latest = row.as_ref().and_then(|wish| shop.records.get(&wish.latest));
         let open = latest.filter(|record| {
             let expired = desk::expire(record, shop.world.wall(), shop.rules(kind)).is_some();
-            // One of an earlier Session belongs to that Session alone (Operations 3.2).
-            !expired && !record.state.is_final() && *record.owner == *asked.admitted.grant.owner
+            // One of an earlier Session, or another account, belongs there alone (Operations 3.2).
+            !expired && !record.state.is_final() && desk::check_owner(record, asked.admitted.caller()).is_ok()
         });
         if let Some(record) = open {
             return (record, false);
@@ -193,6 +202,7 @@ fn made(shop: &Shop, kind: usize, asked: &Asked, direct: bool, count: u64) -> Ar
         kind,
         direct,
         owner: Arc::clone(&asked.admitted.grant.owner),
+        account: asked.admitted.account.clone(),
         subject,
         offer,
         state: if direct { State::InProgress } else { State::Proposed },
@@ -211,11 +221,7 @@ fn made(shop: &Shop, kind: usize, asked: &Asked, direct: bool, count: u64) -> Ar
 /// Other terms for an open operation: 202 with its next revision, or 200 with the operation as it is.
 fn answer_change(shop: &Shop, kind: usize, asked: &Asked, id: &str) -> Result<Response, Problem> {
     let record = shop.records.get(id).filter(|record| record.kind == kind && record.subject.order == asked.order);
-    let record = match (desk::admit(record.as_deref(), asked.admitted.caller(), &shop.plan.defects), record) {
-        (Ok(()), Some(record)) => record,
-        (Err(Refusal::ExtensionRequired), _) => return Err(extension_required()),
-        (Ok(()) | Err(_), _) => return Err(Problem::new(ErrorCode::OperationNotFound, Place::Resource)),
-    };
+    let record = usable(shop, &asked.admitted, record)?;
     let (record, revised) = performer::revise(shop, &record);
     let status = if revised { StatusCode::ACCEPTED } else { StatusCode::OK };
     Ok(answer::json(status, &Wrapped { operation: View::of(&record, shop.action(kind)) }))

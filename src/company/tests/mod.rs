@@ -11,3 +11,4 @@ mod gate;
 mod operators;
 mod proposing;
 mod sessions;
+mod signing_in;

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use smol_str::SmolStr;
 
 use crate::{
-    fault::Faults,
+    fault::{Faults, PlannedRestart},
     history::{
         Event, LedgerEntry, Recorder,
         record::{Attempt, Effect, Purpose},
@@ -212,6 +212,14 @@ impl Stand {
         self.field.open(host).await.unwrap();
     }
 
+    /// Stops the Company and starts it again.
+    pub(super) async fn restart(&self) {
+        let restart =
+            PlannedRestart { fault: "F1".into(), company: COMPANY.into(), at: Duration::ZERO, down_for: ms(100) };
+        self.field.restart(&restart);
+        self.pass(ms(1_000)).await;
+    }
+
     /// How often the operator's metadata and keys were fetched.
     pub(super) fn fetches(&self) -> (u64, u64) {
         (self.operator.metadata.load(Ordering::Relaxed), self.operator.keys.load(Ordering::Relaxed))
@@ -266,6 +274,16 @@ fn operator_key(number: u8) -> SigningKey {
 /// The public half of an operator's key, as its JWKS has it.
 pub(super) fn operator_jwk(number: u8) -> Value {
     serde_json::to_value(operator_key(number).public().jwk_with_kid(&format!("k{number}"))).unwrap()
+}
+
+/// The documents of another operator with the same key.
+pub(super) fn other_operator(name: &str) -> Router {
+    let origin = format!("https://{name}.example");
+    let metadata = ClientMetadata::new(format!("{origin}/agent.json"), "Agent", format!("{origin}/jwks.json"));
+    let keys = JwkSet { keys: vec![operator_key(1).public().jwk_with_kid("k1")] };
+    Router::new()
+        .route("/agent.json", get(|| async { axum::Json(metadata) }))
+        .route("/jwks.json", get(|| async { axum::Json(keys) }))
 }
 
 fn serve(operator: &Arc<Operator>, lists_operations: bool) -> Router {
@@ -362,6 +380,26 @@ impl Agent {
         ]);
         form.extend_pairs(more);
         form.finish()
+    }
+
+    /// The form of a request with a fresh client assertion alone, and more fields.
+    pub(super) fn client_form(&self, more: &[(&str, &str)]) -> String {
+        let client = self.assertions.client(ORIGIN, self.now(), 60, &self.jti()).unwrap();
+        let mut form = form_urlencoded::Serializer::new(String::new());
+        form.extend_pairs([
+            ("client_id", self.client_id.as_str()),
+            ("client_assertion_type", token::CLIENT_ASSERTION_TYPE),
+            ("client_assertion", &client),
+        ]);
+        form.extend_pairs(more);
+        form.finish()
+    }
+
+    /// A form, without a proof.
+    pub(super) async fn post_plain(&self, path: &str, form: String) -> Heard {
+        let request = Request::builder().method("POST").uri(format!("{ORIGIN}{path}"));
+        let request = request.header("content-type", token::FORM_CONTENT_TYPE).body(form.into());
+        self.send(request.unwrap(), Purpose::SignIn).await.unwrap()
     }
 
     /// A token request.

@@ -19,6 +19,7 @@ const SECOND: u64 = 1_000 * MILLISECOND;
 fn identity() -> RunIdentity {
     RunIdentity {
         name: "quickstart".into(),
+        target: None,
         seed: 7,
         world: WorldKind::Real,
         started: "2026-03-01T12:00:00Z".into(),

@@ -245,6 +245,8 @@ section! {
         approval: Approvals,
         /// The scope that its token needs. Default: none.
         scope: At<String>,
+        /// Whether it needs a Session that is signed in to an account; then it needs a scope, too. Default: no.
+        signed_in: At<YesNo>,
         /// What it costs. Default: 0.00 USD.
         price: Price,
         /// `summary` of a revision, with placeholders. Default: a general sentence.
@@ -325,7 +327,7 @@ pub(in crate::scenario) struct StepSettings {
 /// Bugs of a Company. Those of a scenario are added to the profile's.
 #[derive(Debug, Clone, Default, serde::Deserialize, serde::Serialize, schemars::JsonSchema)]
 #[serde(transparent)]
-pub(in crate::scenario) struct DefectList(pub(in crate::scenario) Vec<Word<CompanyDefect>>);
+pub(in crate::scenario) struct DefectList(pub(in crate::scenario) Vec<At<Word<CompanyDefect>>>);
 
 impl super::Overlay for DefectList {
     fn over(self, base: Self) -> Self {

@@ -1,13 +1,15 @@
 //! The files as people write them: raw types for serde and the JSON Schemas. `resolve/` turns them into a plan;
 //! nothing else sees them.
 //!
-//! The comments on fields are what editors show, and what `docs/scenarios.md` explains at length.
+//! The comments on fields are what editors show, and what `docs/scenarios.md` and `docs/targets.md`
+//! explain at length.
 
 mod company;
 mod fault;
 mod journey;
 mod load;
 mod scenario;
+mod target;
 
 pub(super) use company::{
     ActionSettings, AnswerSettings, Approvals, BackendSection, CompanyFile, DefectList, Extension, Group, Partial,
@@ -27,6 +29,10 @@ pub(super) use load::{
 };
 pub(super) use scenario::{
     AgentSettings, ExpectSettings, InvariantsSettings, RetrySettings, ScenarioFile, SessionModeWord, Switch,
+};
+pub(super) use target::{
+    HookRequestSettings, HookSettings, OperatorSettings, PerformedSettings, PreparationSettings, RequestFields,
+    RequestSettings, SettleSettings, SignInSettings, TargetActionSettings, TargetFile,
 };
 
 use super::value::Named;

@@ -76,7 +76,7 @@ section! {
         /// The scopes it asks tokens for. Default: those of all actions.
         scopes: Vec<String>,
         /// Bugs switched on, from docs/defects.md. Default: none.
-        defects: Vec<Word<AgentDefect>>,
+        defects: Vec<At<Word<AgentDefect>>>,
     }
 }
 

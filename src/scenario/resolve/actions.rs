@@ -59,7 +59,7 @@ fn action(name: &At<String>, settings: &ActionSettings, findings: &mut Findings)
             Some(Approvals::User) | None => Approval::User,
         },
         scope: settings.scope.as_ref().map(|scope| checked_scope(scope, findings)),
-        signed_in: false,
+        signed_in: signed_in(name, settings, findings),
         price: settings.price.as_ref().map_or_else(free, |price| price.0.clone()),
         summary: settings.summary.as_ref().map(|text| text.value.clone()),
         terms: settings.terms.as_ref().map(|terms| terms.value.clone()),
@@ -77,8 +77,23 @@ fn free() -> PriceRange {
     PriceRange { from_minor: 0, to_minor: 0, currency: SmolStr::new_static("USD") }
 }
 
+/// Whether an action needs a sign-in; one that does needs a scope for the User to allow.
+fn signed_in(name: &At<String>, settings: &ActionSettings, findings: &mut Findings) -> bool {
+    let Some(signed_in) = settings.signed_in.as_ref().filter(|signed_in| signed_in.value == YesNo::Yes) else {
+        return false;
+    };
+    if settings.scope.is_none() {
+        let message = format!(
+            "action {} needs a sign-in, and a sign-in asks for scopes; expected a `scope` beside `signed_in: yes`",
+            shown(&name.value)
+        );
+        findings.report(signed_in.place, message);
+    }
+    true
+}
+
 /// A scope as RFC 6749 section 3.3 has it.
-fn checked_scope(scope: &At<String>, findings: &mut Findings) -> SmolStr {
+pub(super) fn checked_scope(scope: &At<String>, findings: &mut Findings) -> SmolStr {
     let token = |byte: u8| byte == 0x21 || (0x23..=0x5b).contains(&byte) || (0x5d..=0x7e).contains(&byte);
     if scope.value.is_empty() || !scope.value.bytes().all(token) {
         let message = format!("{} is no scope; expected one word like `orders:write`", shown(&scope.value));

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use smol_str::{SmolStr, format_smolstr};
 
-use super::{actions, check_name};
+use super::{actions, check_name, refuse_defect};
 use crate::limits;
 use crate::plan::{Answers, BackendSettings, CompanyPlan, Distribution, Proposals, Sessions, StoreSettings, SwarmPlan};
 use crate::protocol::SessionMode;
@@ -36,11 +36,12 @@ const ASK_AGAIN: Duration = Duration::from_secs(1);
 /// Stands for a Company's number in its domain and title.
 const NUMBER: &str = "{n}";
 
-/// Resolves every group of a scenario in `folder`.
+/// Resolves every group of a scenario in `folder`. Where a target takes their place, they are not `simulated`.
 pub(super) fn resolve(
     groups: &At<Named<Group>>,
     folder: &Path,
     swarm: &SwarmPlan,
+    simulated: bool,
     findings: &mut Findings,
 ) -> Vec<CompanyPlan> {
     if groups.value.0.is_empty() {
@@ -52,6 +53,9 @@ pub(super) fn resolve(
         check_name("group of Companies", name, findings);
         let Some((profile, base)) = base(name.place, group, folder, findings) else { continue };
         let settings = group.settings().over(base);
+        if let Some(defects) = settings.defects.as_ref().filter(|_| !simulated) {
+            defects.0.iter().for_each(|defect| refuse_defect(defect, findings));
+        }
         let sessions = settings.sessions.as_ref().map_or(name.place, |sessions| sessions.0.place);
         let count = count(group, findings);
         let first = numbers.entry(profile.clone()).or_insert(1);
@@ -156,6 +160,11 @@ pub(in crate::scenario) fn company_plans(
         let place = settings.speaks.as_ref().map_or(place, |speaks| speaks.place);
         findings.report(place, "`speaks` is empty; expected `[operations]`");
     }
+    let actions = actions::resolve(place, settings.actions.as_ref(), findings);
+    let sessions = sessions(settings, swarm.session_mode, findings);
+    if sessions.mode == SessionMode::Dpop01 && actions.values().any(|action| action.signed_in) {
+        findings.report(place, "an action needs a sign-in (`signed_in: yes`), which draft 0.1 has none of here; expected `dpop-0.2`");
+    }
     let template = CompanyPlan {
         name: SmolStr::default(),
         group: group.into(),
@@ -167,13 +176,13 @@ pub(in crate::scenario) fn company_plans(
             .operations_version
             .as_ref()
             .map_or(SmolStr::new_static("1"), |text| text.value.as_str().into()),
-        sessions: sessions(settings, swarm.session_mode, findings),
+        sessions,
         answers: answers(settings.answers.clone().unwrap_or_default()),
         proposals: proposals(settings.proposals.clone().unwrap_or_default(), findings),
         store: store(&settings.store.clone().unwrap_or_default()),
         backend: backend(settings.backend.clone().unwrap_or_default(), findings),
-        actions: actions::resolve(place, settings.actions.as_ref(), findings),
-        defects: settings.defects.iter().flat_map(|list| &list.0).map(|defect| defect.0).collect(),
+        actions,
+        defects: settings.defects.iter().flat_map(|list| &list.0).map(|defect| defect.value.0).collect(),
     };
     numbers
         .map(|number| CompanyPlan {

@@ -80,6 +80,7 @@ impl Walk<'_> {
                 JourneyStep::Cancel { after: settings.after.clone().map_or(Distribution::ZERO, |spread| spread.0) }
             }
             JourneyStepChoice::Wait(spread) => JourneyStep::Wait { time: spread.0.clone() },
+            JourneyStepChoice::SignOut => JourneyStep::SignOut,
             JourneyStepChoice::WalkAway => JourneyStep::WalkAway,
         }
     }

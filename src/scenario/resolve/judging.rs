@@ -41,18 +41,8 @@ impl Judged<'_> {
         Expectation { must: self.names(must, findings), may: self.names(may, findings) }
     }
 
-    fn names(&self, names: &[At<String>], findings: &mut Findings) -> Vec<SmolStr> {
-        names
-            .iter()
-            .map(|name| {
-                if !self.anomalies.contains(&name.value.as_str()) {
-                    let message =
-                        format!("unknown anomaly {}; expected a name of the anomaly catalogue", shown(&name.value));
-                    findings.report_near(name.place, message, nearest(&name.value, self.anomalies.iter().copied()));
-                }
-                name.value.as_str().into()
-            })
-            .collect()
+    fn names(&self, list: &[At<String>], findings: &mut Findings) -> Vec<SmolStr> {
+        names(self.anomalies, list, findings)
     }
 
     /// Reads and checks `reach`.
@@ -86,6 +76,20 @@ impl Judged<'_> {
             findings.report(line.place, message);
         }
     }
+}
+
+/// Checks names of anomalies.
+pub(super) fn names(anomalies: &[&str], list: &[At<String>], findings: &mut Findings) -> Vec<SmolStr> {
+    list.iter()
+        .map(|name| {
+            if !anomalies.contains(&name.value.as_str()) {
+                let message =
+                    format!("unknown anomaly {}; expected a name of the anomaly catalogue", shown(&name.value));
+                findings.report_near(name.place, message, nearest(&name.value, anomalies.iter().copied()));
+            }
+            name.value.as_str().into()
+        })
+        .collect()
 }
 
 /// Reads and checks `thresholds`.

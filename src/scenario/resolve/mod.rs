@@ -10,15 +10,17 @@ mod judging;
 mod lines;
 mod load;
 mod swarm;
+mod target;
 
 use std::path::Path;
 
 pub(super) use companies::companies_alone;
+pub(super) use target::resolve as resolve_target;
 
 use super::Overrides;
 use super::problem::{Findings, nearest, one_of, shown};
 use super::raw::{ScenarioFile, Switch};
-use super::value::At;
+use super::value::{At, Catalogue, Word};
 use crate::plan::{CompanyPlan, Plan};
 
 /// How long what is open may take to come to its end, unless the scenario says so.
@@ -33,7 +35,11 @@ pub(super) fn resolve(
 ) -> Option<Plan> {
     check_name("scenario", &file.scenario, findings);
     let swarm = swarm::resolve(file.agents.as_ref(), findings);
-    let companies = companies::resolve(&file.companies, folder, &swarm, findings);
+    let simulated = overrides.target.is_none();
+    if let Some(defects) = file.agents.as_ref().and_then(|agents| agents.defects.as_ref()).filter(|_| !simulated) {
+        defects.iter().for_each(|defect| refuse_defect(defect, findings));
+    }
+    let companies = companies::resolve(&file.companies, folder, &swarm, simulated, findings);
     if !findings.is_clean() && companies.is_empty() {
         return None; // whatever refers to a Company would only repeat what is known
     }
@@ -47,12 +53,13 @@ pub(super) fn resolve(
     let expect = judged.expectation(file.expect.as_ref(), &invariants, findings);
     let reach = judged.reach(file.reach.as_deref().unwrap_or_default(), findings);
     let thresholds = judging::thresholds(file.thresholds.as_deref().unwrap_or_default(), findings);
-    Some(Plan {
+    let plan = Plan {
         name: file.scenario.value.clone(),
         seed: overrides.seed.or(file.seed).unwrap_or(1),
         tls: overrides.tls.unwrap_or(file.tls == Some(Switch::On)),
         companies,
         target: None,
+        aimed: None,
         swarm,
         journeys,
         load,
@@ -62,6 +69,10 @@ pub(super) fn resolve(
         expect,
         reach,
         thresholds,
+    };
+    Some(match &overrides.target {
+        Some(target) => target::aim(plan, file, target, findings),
+        None => plan,
     })
 }
 
@@ -72,9 +83,17 @@ fn check_name(what: &str, name: &At<String>, findings: &mut Findings) -> bool {
     let good = plain && !text.is_empty() && text.len() <= 60 && !text.starts_with('-') && !text.ends_with('-');
     if !good {
         let form = "small letters, digits and dashes between them, 60 at most";
-        findings.report(name.place, format!("{} is no name of a {what}; expected {form}", shown(text)));
+        let article = if what.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+        findings.report(name.place, format!("{} is no name of {article} {what}; expected {form}", shown(text)));
     }
     good
+}
+
+/// Reports a defect where there can be none.
+fn refuse_defect<T: Catalogue>(defect: &At<Word<T>>, findings: &mut Findings) {
+    let name = shown(defect.value.0.name());
+    let message = format!("defect {name}: a target that is not simulated has its own defects; expected none");
+    findings.report(defect.place, message);
 }
 
 /// Reports that `name` is none of `names`.

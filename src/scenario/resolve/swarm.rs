@@ -48,7 +48,7 @@ pub(super) fn resolve(settings: Option<&AgentSettings>, findings: &mut Findings)
         request_timeout: settings.request_timeout.map_or(REQUEST_TIMEOUT, |time| time.value.0),
         retry: retry(settings.retry.unwrap_or_default(), findings),
         scopes: settings.scopes.map(|scopes| scopes.into_iter().map(SmolStr::from).collect()),
-        defects: settings.defects.unwrap_or_default().into_iter().map(|defect| defect.0).collect(),
+        defects: settings.defects.unwrap_or_default().into_iter().map(|defect| defect.value.0).collect(),
     }
 }
 

@@ -24,6 +24,15 @@ fn catalogue(entries: impl Iterator<Item = (&'static str, &'static str)>) -> Vec
 }
 
 #[test]
+fn anomalies_that_files_may_name_are_those_of_the_checker() {
+    let mut names: Vec<&str> = ANOMALIES.to_vec();
+    let mut catalogue: Vec<&str> = crate::checker::Anomaly::ALL.iter().map(|anomaly| anomaly.name()).collect();
+    names.sort_unstable();
+    catalogue.sort_unstable();
+    assert_eq!(names, catalogue);
+}
+
+#[test]
 fn defects_page_is_the_catalogue() {
     let company = catalogue(CompanyDefect::ALL.iter().map(|defect| (defect.word(), defect.about())));
     let agent = catalogue(AgentDefect::ALL.iter().map(|defect| (defect.word(), defect.about())));
@@ -44,7 +53,7 @@ fn faults_page_is_the_catalogue() {
     assert_eq!(named("faults.md", &names), points);
 
     // What the schema says of each fault, as a map or as a bare word.
-    let schema = schema(FileKind::Scenario).unwrap();
+    let schema = schema(FileKind::Scenario);
     let choices = schema["definitions"]["FaultChoice"]["oneOf"].as_array().unwrap();
     let mut described = std::collections::BTreeMap::new();
     for choice in choices {
@@ -81,12 +90,77 @@ fn every_key_is_in_the_reference() {
         .map(|page| std::fs::read_to_string(root().join("docs").join(page)).unwrap())
         .collect();
     let mut found = BTreeSet::new();
-    keys(&schema(FileKind::Scenario).unwrap(), &mut found);
+    keys(&schema(FileKind::Scenario), &mut found);
     assert!(found.len() > 80, "{found:?}");
     let told =
         |key: &str| [format!("`{key}`"), format!("{key}:"), format!("{key} ")].iter().any(|text| pages.contains(text));
     let missing: Vec<&String> = found.iter().filter(|key| !told(key)).collect();
     assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// The example of the page about targets.
+fn example() -> String {
+    let page = std::fs::read_to_string(root().join("docs/targets.md")).unwrap();
+    page.split("```yaml\n")
+        .skip(1)
+        .find(|block| block.starts_with("target:"))
+        .unwrap()
+        .split("```")
+        .next()
+        .unwrap()
+        .to_owned()
+}
+
+/// The example of the page about targets, written into a folder.
+pub(super) fn written_example(folder: &tempfile::TempDir) -> Vec<PathBuf> {
+    let path = folder.path().join("target.yaml");
+    std::fs::write(&path, example()).unwrap();
+    vec![path]
+}
+
+#[test]
+fn every_key_of_a_target_is_in_its_reference_and_in_the_example() {
+    let page = std::fs::read_to_string(root().join("docs/targets.md")).unwrap();
+    let (example, mut found) = (example(), BTreeSet::new());
+    let mut schema = schema(FileKind::Target);
+    schema["definitions"]["Spread"].take(); // how durations are spread is in the reference of scenarios
+    keys(&schema, &mut found);
+    assert!(found.len() > 35, "{found:?}");
+    let undocumented: Vec<&String> = found.iter().filter(|key| !page.contains(&format!("`{key}`"))).collect();
+    assert!(undocumented.is_empty(), "{undocumented:?}");
+    // Those that exclude what the example has.
+    let excluded = ["operators_port", "operations", "put", "patch", "delete"];
+    let unshown: Vec<&String> =
+        found.iter().filter(|key| !excluded.contains(&key.as_str()) && !example.contains(&format!("{key}:"))).collect();
+    assert!(unshown.is_empty(), "{unshown:?}");
+}
+
+#[test]
+fn the_example_of_a_target_loads() {
+    let state = super::targets::folder(&example(), "");
+    let interop = state.path().join("interop");
+    std::fs::rename(interop.join("state/agent.pem"), interop.join("state/agent-atlas.example.pem")).unwrap();
+    let target = load_target(&interop.join("target.yaml")).unwrap_or_else(|problems| panic!("{problems}"));
+    let hooks = &target.hooks;
+    assert!(
+        hooks.approve_sign_in.is_some()
+            && hooks.revise.is_some()
+            && hooks.settle.is_some()
+            && hooks.performed.is_some()
+    );
+    assert_eq!(target.actions.len(), 3);
+}
+
+#[test]
+fn placeholders_of_targets_are_those_of_the_reference() {
+    let page = std::fs::read_to_string(root().join("docs/targets.md")).unwrap();
+    let made_up: Vec<&str> = page.split("`{fake.").skip(1).filter_map(|rest| rest.split("}`").next()).collect();
+    let words: Vec<&str> = crate::plan::FakeValue::ALL.iter().map(|value| value.word()).collect();
+    assert_eq!(made_up, words);
+    let told = |word: &str| page.contains(&format!("`{{{word}}}`"));
+    for word in ["order_id", "item_id", "sku", "user", "account", "intent", "operation_id", "user_code", "succeeded"] {
+        assert!(told(word), "{word}");
+    }
 }
 
 #[test]

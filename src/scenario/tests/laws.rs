@@ -56,6 +56,33 @@ proptest! {
     }
 
     #[test]
+    fn no_text_makes_the_reader_of_targets_panic(
+        url in "[a-z{}:/.?#@\\[\\]~ é]{0,40}",
+        word in "(?s).{0,40}",
+    ) {
+        let quoted = serde_json::to_string(&url).unwrap();
+        let word = serde_json::to_string(&word).unwrap();
+        let text = format!(
+            "target: a\ndomain: {word}\nconnect_to: {{ {word}: {word} }}\nca: {word}\noperator: {{ client_id: {quoted}, key: {word}, \
+             key_id: a }}\nactions: {{ a: {{ before: [{{ get: {quoted}, take: {{ {word}: {word} }} }}], propose: {{ post: {quoted}, \
+             body: {quoted} }} }} }}\nhooks: {{ revise: {{ post: {quoted} }} }}\n"
+        );
+        let _ = said("interop/any.yaml", text.as_bytes());
+        let _ = said("interop/any.yaml", format!("target: a\n{url}").as_bytes());
+    }
+
+    #[test]
+    fn pieces_of_a_text_make_the_text(text in "[a-z{}._ é]{0,30}") {
+        let whole: String = crate::plan::pieces(&text)
+            .map(|piece| match piece {
+                crate::plan::Piece::Text(text) => text.to_owned(),
+                crate::plan::Piece::Placeholder(name) => format!("{{{name}}}"),
+            })
+            .collect();
+        prop_assert_eq!(whole, text);
+    }
+
+    #[test]
     fn no_text_of_yaml_marks_makes_the_reader_panic(text in "[a-c:\\- \\[\\]{}&*!|>#%,?'\"\n]{0,80}") {
         let _ = said("scenarios/any.yaml", format!("company: a\nactions: {text}").as_bytes());
     }

@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+mod aiming;
 mod docs;
 mod laws;
 mod mistakes;
 mod shipped;
+mod targets;
 mod whole_files;
 
 use super::*;

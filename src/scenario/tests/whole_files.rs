@@ -4,13 +4,13 @@ use super::*;
 
 #[test]
 fn empty_file() {
-    insta::assert_snapshot!(said("a.yaml", b""), @"a.yaml:1:1: the file is empty; expected a key `scenario:` or `company:`");
+    insta::assert_snapshot!(said("a.yaml", b""), @"a.yaml:1:1: the file is empty; expected a key `scenario:`, `company:` or `target:`");
 }
 
 #[test]
 fn file_of_comments() {
     insta::assert_snapshot!(said("a.yaml", b"# nothing\n"), @r"
-    a.yaml:1:1: the file is empty; expected a key `scenario:` or `company:`
+    a.yaml:1:1: the file is empty; expected a key `scenario:`, `company:` or `target:`
       1 | # nothing
         | ^
     ");
@@ -83,15 +83,6 @@ fn deep_nesting() {
     assert!(said("a.yaml", text.as_bytes()).starts_with("a.yaml:"));
     let text: String = (0..3_000).map(|level| format!("{}a:\n", " ".repeat(level.min(300)))).collect();
     assert!(said("a.yaml", text.as_bytes()).starts_with("a.yaml:"));
-}
-
-#[test]
-fn target_file() {
-    insta::assert_snapshot!(said("a.yaml", b"target: https://shop.example\n"), @r"
-    a.yaml:1:1: target files are not supported by this version yet
-      1 | target: https://shop.example
-        | ^
-    ");
 }
 
 #[test]

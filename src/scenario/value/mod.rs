@@ -1,5 +1,7 @@
-//! The values of files that have a form of their own: durations, rates, shares, money, windows, distributions, words.
+//! The values of files that have a form of their own: durations, rates, shares, money, windows, distributions,
+//! addresses, words.
 
+mod address;
 mod at;
 mod duration;
 mod named;
@@ -7,12 +9,13 @@ mod numbers;
 mod spread;
 mod word;
 
+pub(super) use address::{AddressText, ConnectText};
 pub(super) use at::At;
 pub(super) use duration::{Time, WindowText, parse_duration, written_duration};
 pub(super) use named::Named;
 pub(super) use numbers::{AgentsText, MoneyText, RateText, Share, parse_rate, parse_share};
 pub(super) use spread::{Price, Spread};
-pub(super) use word::{PURPOSES, Word};
+pub(super) use word::{Catalogue, PURPOSES, Word};
 
 /// A value with a text form: reads, writes and describes it.
 macro_rules! text_value {

@@ -55,6 +55,8 @@ pub(in crate::scenario) const PURPOSES: &[(Purpose, &str, &str)] = &[
     (Purpose::Keys, "keys", "A Company reads an operator's client metadata or keys."),
     (Purpose::Token, "token", "The token endpoint."),
     (Purpose::Revoke, "revoke", "The revocation endpoint."),
+    (Purpose::SignIn, "sign-in", "The device authorization endpoint, and the User on the Company's sign-in page."),
+    (Purpose::Prepare, "prepare", "A request before a proposal, whose answer gives values for it."),
     (Purpose::Propose, "propose", "A request that would perform the action, answered by an operation."),
     (Purpose::Change, "change", "A request for other terms of an open operation."),
     (Purpose::Read, "read", "Reading an operation."),

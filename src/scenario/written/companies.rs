@@ -68,7 +68,7 @@ fn company(members: &[CompanyPlan]) -> Option<CompanyFile> {
             ask_again: Some(Time(plan.backend.ask_again)),
         }),
         actions: Some(Named(plan.actions.iter().map(|(name, plan)| (text(name), action(plan))).collect())),
-        defects: Some(DefectList(plan.defects.iter().map(Word).collect())),
+        defects: Some(DefectList(plan.defects.iter().map(|defect| At::nowhere(Word(defect))).collect())),
     })
 }
 
@@ -110,6 +110,7 @@ fn action(plan: &Action) -> ActionSettings {
             Approval::StandingPermission => Approvals::StandingPermission,
         }),
         scope: plan.scope.as_ref().map(text),
+        signed_in: Some(At::nowhere(if plan.signed_in { YesNo::Yes } else { YesNo::No })),
         price: Some(Price(plan.price.clone())),
         summary: plan.summary.as_ref().map(text),
         terms: plan.terms.clone().map(At::nowhere),

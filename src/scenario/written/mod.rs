@@ -3,6 +3,9 @@
 mod companies;
 mod judging;
 mod parties;
+mod target;
+
+pub use target::resolved_target_yaml;
 
 use super::raw::{ScenarioFile, Switch};
 use super::value::{At, Named, Time};
@@ -10,11 +13,21 @@ use super::yaml;
 use crate::plan::Plan;
 
 /// The scenario of a plan as YAML, every default filled in and every profile written out in its place.
+///
+/// A plan that was pointed at a target gives the scenario as it was before, so that it can be run again with or without
+/// the target; only its anomalies that are expected have grown by those that are known of the target.
 #[must_use]
 pub fn resolved_yaml(plan: &Plan) -> String {
     let head = "# A resolved scenario: defaults filled in, profiles written out. Running it repeats the run.\n";
     // Every key of the raw types is a text, the one thing that the YAML crate insists on.
-    let body = yaml::write(&scenario(plan)).unwrap_or_else(|error| format!("# not written: {error}\n"));
+    let body = match &plan.aimed {
+        None => yaml::write(&scenario(plan)),
+        Some(aimed) => {
+            let (seed, load, expect) = (plan.seed, plan.load.clone(), plan.expect.clone());
+            yaml::write(&scenario(&Plan { seed, load, expect, ..aimed.scenario.clone() }))
+        }
+    };
+    let body = body.unwrap_or_else(|error| format!("# not written: {error}\n"));
     format!("{head}{body}")
 }
 

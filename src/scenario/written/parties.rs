@@ -28,7 +28,7 @@ pub(super) fn agents(plan: &SwarmPlan) -> AgentSettings {
             longest: Some(At::nowhere(Time(plan.retry.longest))),
         }),
         scopes: plan.scopes.as_ref().map(|scopes| scopes.iter().map(ToString::to_string).collect()),
-        defects: Some(plan.defects.iter().map(Word).collect()),
+        defects: Some(plan.defects.iter().map(|defect| At::nowhere(Word(defect))).collect()),
     }
 }
 
@@ -54,6 +54,7 @@ fn journey_step(plan: &JourneyStep) -> JourneyStepChoice {
             JourneyStepChoice::Cancel(CancelSettings { after: Some(Spread(after.clone())) })
         }
         JourneyStep::Wait { time } => JourneyStepChoice::Wait(Spread(time.clone())),
+        JourneyStep::SignOut => JourneyStepChoice::SignOut,
         JourneyStep::WalkAway => JourneyStepChoice::WalkAway,
     }
 }
