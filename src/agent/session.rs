@@ -26,9 +26,7 @@ use crate::{
     identity::{KeyError, digest},
     protocol::{
         ErrorCode, TokenRequest, TokenResponse,
-        token::{
-            CLIENT_ASSERTION_TYPE, FORM_CONTENT_TYPE, GRANT_DEVICE_CODE, GRANT_JWT_BEARER, GRANT_REFRESH_TOKEN,
-        },
+        token::{CLIENT_ASSERTION_TYPE, FORM_CONTENT_TYPE, GRANT_DEVICE_CODE, GRANT_JWT_BEARER, GRANT_REFRESH_TOKEN},
     },
     world::Moment,
 };
@@ -232,8 +230,7 @@ impl TokenDesk<'_> {
                 let assertions = &self.person.operator.assertions;
                 let id = fresh("session-assertion");
                 form.grant_type = Some(GRANT_JWT_BEARER.to_owned());
-                form.assertion =
-                    Some(assertions.session(&self.home.user_id, audience, now, ASSERTION_SECONDS, &id)?);
+                form.assertion = Some(assertions.session(&self.home.user_id, audience, now, ASSERTION_SECONDS, &id)?);
                 let scope = self.scopes(&self.site.scopes);
                 form.scope = (!scope.is_empty()).then_some(scope);
             }
@@ -337,8 +334,7 @@ pub(super) fn host_of(url: &str) -> &str {
 
 /// A header that `Debug` does not show.
 pub(super) fn secret(text: &str) -> Result<HeaderValue, NoToken> {
-    let mut value =
-        HeaderValue::from_str(text).map_err(|_| NoToken::Refused(SmolStr::new_static("unreadable")))?;
+    let mut value = HeaderValue::from_str(text).map_err(|_| NoToken::Refused(SmolStr::new_static("unreadable")))?;
     value.set_sensitive(true);
     Ok(value)
 }

@@ -156,12 +156,7 @@ impl TokenDesk<'_> {
     }
 
     /// One poll, as soon as the Company takes it.
-    async fn poll(
-        &self,
-        process: &mut Process,
-        asking: &mut Asking,
-        course: &mut Course,
-    ) -> Result<Polled, NoToken> {
+    async fn poll(&self, process: &mut Process, asking: &mut Asking, course: &mut Course) -> Result<Polled, NoToken> {
         let world = &self.person.shared.world;
         if course.next >= course.ends {
             return Err(not_signed_in(ErrorCode::ExpiredToken.as_str()));

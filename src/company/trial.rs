@@ -78,8 +78,7 @@ impl Trial {
     #[must_use]
     pub fn confirm(&self, body: &[u8]) -> bool {
         let Ok(request) = ConfirmRequest::parse(body) else { return false };
-        let caller =
-            Caller { owner: &self.record.owner, account: None, scopes: &self.scopes, lists_operations: true };
+        let caller = Caller { owner: &self.record.owner, account: None, scopes: &self.scopes, lists_operations: true };
         let rules = Rules { action: &self.action, defects: &self.defects };
         desk::confirm(&self.record, caller, request, self.now, rules).perform.is_some()
     }

@@ -125,6 +125,7 @@ const SHIPPED: &[&str] = &[
     "expiry-edge",
     "cancel-race",
     "jacket-exchange",
+    "signed-in",
 ];
 
 fn assert_innocent(run: &Rehearsal, scenario: &str, seed: u64) {

@@ -6,3 +6,5 @@ mod layering;
 mod program;
 mod rehearsal;
 mod secrets;
+mod signing_in;
+mod target;

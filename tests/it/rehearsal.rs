@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use poppyfield::{
     checker::{self, Judgement, Options},
-    history::{Record, Recorder},
+    history::{Event, Record, Recorder},
     measure::{Counts, Meter},
     plan::Plan,
     swarm::{self, Control, Ground},
@@ -17,6 +17,7 @@ pub(crate) struct Rehearsal {
     pub(crate) judgement: Judgement,
     pub(crate) history: Vec<Record>,
     pub(crate) counts: Counts,
+    pub(crate) events: Vec<Event>,
 }
 
 /// Runs `plan` to its end and judges it.
@@ -42,8 +43,9 @@ pub(crate) fn rehearse(plan: Plan) -> Rehearsal {
     });
     recorder.finish().expect("memory can be written");
     let (history, ledger) = recorder.snapshot();
+    let events = history.iter().map(|record| record.event.clone()).collect();
     let judgement = checker::judge(history.clone(), ledger, Options::default());
-    Rehearsal { judgement, history, counts: meter.counts() }
+    Rehearsal { judgement, history, counts: meter.counts(), events }
 }
 
 /// Where virtual time begins.

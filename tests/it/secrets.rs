@@ -11,8 +11,10 @@ use poppyfield::{
 };
 use tempfile::TempDir;
 
-/// What gives credentials away: the heads of compact JWS, Session Tokens, PEM blocks, private JWK members.
-const MARKS: &[&str] = &["eyJ", "sat_", "PRIVATE KEY", "\"d\":", "DPoP ", "client_assertion"];
+/// What gives credentials away: the heads of compact JWS, Session and Account Tokens, codes of sign-ins, PEM blocks,
+/// private JWK members.
+const MARKS: &[&str] =
+    &["eyJ", "sat_", "acct_", "dev_", "user_code", "device_code", "PRIVATE KEY", "\"d\":", "DPoP ", "client_assertion"];
 
 /// All that a run writes, decompressed.
 fn texts(folder: &Path) -> Vec<(String, String)> {
@@ -32,8 +34,14 @@ fn texts(folder: &Path) -> Vec<(String, String)> {
 
 #[test]
 fn no_file_of_a_run_holds_a_credential() {
+    for scenario in ["timeout-recovery", "signed-in"] {
+        look_through(scenario);
+    }
+}
+
+fn look_through(scenario: &str) {
     let folder = TempDir::new().expect("a temporary folder");
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios/timeout-recovery.yaml");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("scenarios/{scenario}.yaml"));
     let mut plan = scenario::load(&path, &Overrides::default()).unwrap_or_else(|problems| panic!("{problems}"));
     for load in &mut plan.load {
         load.operations = Some(50);

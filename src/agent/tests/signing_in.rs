@@ -138,7 +138,10 @@ async fn the_account_token_renews_and_takes_turns() {
     assert_eq!(run.journey_of(&person, &ordinary(), 2).await, JourneyEnd::CompletedSucceeded);
     assert_eq!(grants(&run), ["session", "device", "account", "account"]);
     assert_eq!(run.outcomes(Purpose::Confirm), [Outcome::View; 2], "renewed before it is refused");
-    assert!(run.fake.asked("token")[3].body.contains("refresh_token=acct-3&") || run.fake.asked("token")[3].body.ends_with("refresh_token=acct-3"));
+    assert!(
+        run.fake.asked("token")[3].body.contains("refresh_token=acct-3&")
+            || run.fake.asked("token")[3].body.ends_with("refresh_token=acct-3")
+    );
     assert!(run.fake.asked("token")[3].body.contains("session_id=ses_1"));
 }
 
@@ -213,8 +216,7 @@ async fn a_sign_out_revokes_the_account_token_and_later_journeys_sign_in_anew() 
 #[tokio::test(start_paused = true)]
 async fn a_sign_out_within_a_journey_is_made_good_for_what_follows() {
     let run = signing().await;
-    let steps =
-        [propose(), JourneyStep::AskUser(approves()), JourneyStep::SignOut, confirm(), JourneyStep::Track];
+    let steps = [propose(), JourneyStep::AskUser(approves()), JourneyStep::SignOut, confirm(), JourneyStep::Track];
     assert_eq!(run.journey(1, &steps).await, JourneyEnd::CompletedSucceeded);
     assert_eq!(whys(&run, Purpose::Confirm), ["sign_in_required", ""]);
     assert_eq!(run.outcomes(Purpose::Confirm), [Outcome::Refused, Outcome::View]);

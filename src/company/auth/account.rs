@@ -127,9 +127,8 @@ pub(super) fn renew(shop: &Shop, client_id: &str, form: &TokenRequest) -> Result
         return Err(ErrorCode::InvalidGrant);
     }
     let session = shop.sessions.get(form.session_id.as_deref().unwrap_or_default());
-    let own = session.filter(|session| {
-        session.owner.client_id == sign_in.client_id && session.owner.user_id == sign_in.user_id
-    });
+    let own = session
+        .filter(|session| session.owner.client_id == sign_in.client_id && session.owner.user_id == sign_in.user_id);
     let session = own.ok_or(ErrorCode::InvalidSession)?;
     let scopes = narrowed(&sign_in.scopes, form.scope.as_deref().unwrap_or_default())?;
     accounts.tie(&session, &sign_in.account)?;

@@ -251,7 +251,8 @@ fn issue_by(shop: &Shop, session: &Session, proof: VerifiedProof, terms: Terms) 
     let lifetime = shop.plan.sessions.token_lifetime.as_secs().max(1);
     let ends_at = shop.unix_now().saturating_add_unsigned(lifetime);
     let scope = scopes.join(" ");
-    let grant = Grant { scopes, resource, sign_in, ..Grant::new(&token, Arc::clone(&session.owner), proof.key, ends_at) };
+    let grant =
+        Grant { scopes, resource, sign_in, ..Grant::new(&token, Arc::clone(&session.owner), proof.key, ends_at) };
     shop.grants.transact(&token, |row| *row = Some(Arc::new(grant)));
     TokenResponse {
         access_token: token,

@@ -62,7 +62,10 @@ impl Agent {
         assert_eq!(self.decide(&begun.user_code, &format!("decision=allow&account={account}")).await, StatusCode::OK);
         let heard = self.poll(&begun.code).await;
         assert_eq!((heard.status, &heard.body["signed_in"]), (StatusCode::OK, &Value::Bool(true)), "{:?}", heard.body);
-        assert_eq!((text(&heard, "session_id"), text(&heard, "scope")), (self.session.clone(), "orders:write".to_owned()));
+        assert_eq!(
+            (text(&heard, "session_id"), text(&heard, "scope")),
+            (self.session.clone(), "orders:write".to_owned())
+        );
         self.token = text(&heard, "access_token");
         text(&heard, "refresh_token")
     }
@@ -78,7 +81,8 @@ async fn a_company_lists_how_to_sign_in_only_where_an_action_needs_it() {
     let agent = stand.agent("u1").await;
     let metadata = agent.get("/.well-known/oauth-authorization-server").await.body;
     assert_eq!(metadata["device_authorization_endpoint"], format!("{ORIGIN}/oauth/device"));
-    let grants: Vec<&str> = metadata["grant_types_supported"].as_array().unwrap().iter().flat_map(Value::as_str).collect();
+    let grants: Vec<&str> =
+        metadata["grant_types_supported"].as_array().unwrap().iter().flat_map(Value::as_str).collect();
     assert_eq!(grants, [token::GRANT_JWT_BEARER, DEVICE, REFRESH]);
     assert_eq!(agent.get("/.well-known/poppy.json").await.body["auth"]["device"]["scopes"][0], "orders:write");
 
@@ -348,7 +352,10 @@ async fn sign_ins_outlive_a_restart_of_the_company() {
     let heard = agent.refresh(&account_token, &[("session_id", &agent.session)]).await;
     assert_eq!(heard.status, StatusCode::OK);
     stand.restart().await;
-    assert_eq!(refused(&agent.refresh(&account_token, &[("session_id", &agent.session)]).await), (400, "invalid_grant"));
+    assert_eq!(
+        refused(&agent.refresh(&account_token, &[("session_id", &agent.session)]).await),
+        (400, "invalid_grant")
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -163,7 +163,9 @@ pub(in crate::scenario) fn company_plans(
     let actions = actions::resolve(place, settings.actions.as_ref(), findings);
     let sessions = sessions(settings, swarm.session_mode, findings);
     if sessions.mode == SessionMode::Dpop01 && actions.values().any(|action| action.signed_in) {
-        findings.report(place, "an action needs a sign-in (`signed_in: yes`), which draft 0.1 has none of here; expected `dpop-0.2`");
+        let place = settings.sessions.as_ref().map_or(place, |sessions| sessions.0.place);
+        let message = "an action has `signed_in: yes`, and sign-in of draft 0.1 is not simulated; expected `dpop-0.2`";
+        findings.report(place, message);
     }
     let template = CompanyPlan {
         name: SmolStr::default(),

@@ -220,6 +220,7 @@ fn defaults_are_those_of_the_reference() {
               operation: "yes"
               without_extension: refuse
               approval: user
+              signed_in: "no"
               price: 0.00 USD
               steps:
               - name: s

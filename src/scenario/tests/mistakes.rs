@@ -89,7 +89,7 @@ fn misspelt_key_of_a_steps_settings() {
 #[test]
 fn misspelt_step() {
     insta::assert_snapshot!(told("- track", "- trak"), @r"
-    scenarios/small.yaml:14:9: unknown word `trak`; expected one of propose, ask-user, confirm, track, cancel, wait, walk-away; did you mean `track`?
+    scenarios/small.yaml:14:9: unknown word `trak`; expected one of propose, ask-user, confirm, track, cancel, wait, sign-out, walk-away; did you mean `track`?
       14 |       - trak
          |         ^
     ");
@@ -263,7 +263,7 @@ fn unknown_metric() {
 #[test]
 fn unknown_step_of_a_metric() {
     insta::assert_snapshot!(told("recovery.p99 < 30s", "response.confrim.p99 < 30s"), @r"
-    scenarios/small.yaml:24:23: unknown step `confrim`; expected one of discover, keys, token, revoke, propose, change, read, confirm, cancel, backend; did you mean `confirm`?
+    scenarios/small.yaml:24:23: unknown step `confrim`; expected one of discover, keys, token, revoke, sign-in, propose, change, read, confirm, cancel, backend; did you mean `confirm`?
       24 | thresholds: [response.confrim.p99 < 30s, throughput >= 5/s]
          |                       ^
     ");
@@ -353,7 +353,7 @@ fn unknown_anomaly() {
 #[test]
 fn unknown_request() {
     insta::assert_snapshot!(told("on: [confirm]", "on: [confirms]"), @r"
-    scenarios/small.yaml:18:39: unknown kind of request `confirms`; expected one of discover, keys, token, revoke, propose, change, read, confirm, cancel, backend; did you mean `confirm`?
+    scenarios/small.yaml:18:39: unknown kind of request `confirms`; expected one of discover, keys, token, revoke, sign-in, propose, change, read, confirm, cancel, backend; did you mean `confirm`?
       18 |   - { do: lose-answer, at: shop, on: [confirms], during: 1s..4s, chance: 10% }
          |                                       ^
     ");
@@ -509,6 +509,19 @@ fn no_steps() {
     scenarios/small.yaml:10:12: a journey without steps; expected at least `propose`
       10 |     steps: []
          |            ^
+    ");
+}
+
+#[test]
+fn sign_out_where_nothing_was_proposed() {
+    let wrong = "      - sign-out\n      - propose: { at: shop, action: exchange }\n";
+    insta::assert_snapshot!(told("      - propose: { at: shop, action: exchange }\n", wrong), @r"
+    scenarios/small.yaml:11:9: nothing has been proposed before this step; expected `propose` first
+      11 |       - sign-out
+         |         ^
+    scenarios/small.yaml:12:9: a second `propose`; expected one a journey, as its first step
+      12 |       - propose: { at: shop, action: exchange }
+         |         ^
     ");
 }
 

@@ -496,6 +496,7 @@ fn mistakes_in_hooks() {
         ("revise/{operation_id}", "revise/{operation_id}/{order_id}"),
         ("revise: { post: 'http://127.0.0.1:18444/", "revise: { post: 'http://{operation_id}/"),
         ("code: '{user_code}', ", ""),
+        ("ok: '{succeeded}'", "ok: true"),
         ("actions: [exchange], ", ""),
         ("actions: [exchange]", "actions: [exchnage]"),
         ("succeed: 90%", "succeed: 0.9"),
@@ -508,7 +509,7 @@ fn mistakes_in_hooks() {
     interop/target.yaml:18:19: expected an absolute URL like `http://127.0.0.1:18444/settle`, found `/revise/{operation_id}`
       18 |   revise: { post: '/revise/{operation_id}' }
          |                   ^
-    interop/target.yaml:18:11: this hook does not say which it is about; expected `{operation_id}` in its URL or body
+    interop/target.yaml:18:11: this hook does not tell `{operation_id}`; expected it in its URL or body
       18 |   revise: { post: 'http://127.0.0.1:18444/revise' }
          |           ^
     interop/target.yaml:18:19: unknown placeholder `{order_id}`; expected one of operation_id, fake.WORD
@@ -517,9 +518,12 @@ fn mistakes_in_hooks() {
     interop/target.yaml:18:19: a placeholder in the host of `http://{operation_id}/revise/{operation_id}`; expected a host
       18 |   revise: { post: 'http://{operation_id}/revise/{operation_id}' }
          |                   ^
-    interop/target.yaml:17:20: this hook does not say which it is about; expected `{user_code}` in its URL or body
+    interop/target.yaml:17:20: this hook does not tell `{user_code}`; expected it in its URL or body
       17 |   approve_sign_in: { post: 'http://127.0.0.1:18444/approve', body: { account: '{account}' } }
          |                    ^
+    interop/target.yaml:19:11: this hook does not tell `{succeeded}`; expected it in its URL or body
+      19 |   settle: { post: 'http://127.0.0.1:18444/settle', body: { id: '{operation_id}', ok: true }, actions
+         |           ^
     interop/target.yaml:19:11: `settle` without `actions`; expected those that stay in progress until it is asked
       19 |   settle: { post: 'http://127.0.0.1:18444/settle', body: { id: '{operation_id}', ok: '{succeeded}' }
          |           ^
@@ -582,7 +586,7 @@ known: [nothing]
     interop/target.yaml:6:41: unknown placeholder `{itm_id}`; expected one of order_id, item_id, sku, user, intent, fake.WORD; did you mean `item_id`?
       6 |   exchange: { propose: { post: x, body: { a: '{itm_id}' } } }
         |                                         ^
-    interop/target.yaml:7:18: this hook does not say which it is about; expected `{operation_id}` in its URL or body
+    interop/target.yaml:7:18: this hook does not tell `{operation_id}`; expected it in its URL or body
       7 | hooks: { revise: { post: 'http://a.example' } }
         |                  ^
     interop/target.yaml:8:9: unknown anomaly `nothing`; expected a name of the anomaly catalogue

@@ -121,6 +121,7 @@ fn company_mistakes() {
         (steps, &format!("{steps}\n    price: 5 dollars")),
         (steps, &format!("{steps}\n    operation: maybe")),
         (steps, &format!("{steps}\n    scope: two words")),
+        (steps, &format!("{steps}\n    signed_in: yes")),
         ("actions:", "domain: shop.com\nactions:"),
         ("actions:", "domain: agent-1.example\nactions:"),
         ("actions:", "sessions: { dpop-0.3: {} }\nactions:"),
@@ -128,6 +129,7 @@ fn company_mistakes() {
         ("actions:", "backend: { latency: { pareto: { min: 1ms, shape: 0, max: 1s } } }\nactions:"),
         ("actions:", "proposals: { lifetime: 0s }\nactions:"),
         ("actions:", "speaks: []\nactions:"),
+        ("actions:\n  exchange:", "sessions: dpop-0.1\nactions:\n  exchange:\n    signed_in: yes\n    scope: a"),
     ];
     let told: Vec<String> = cases.iter().map(|(old, new)| told_of_company(old, new)).collect();
     insta::assert_snapshot!(told.join("\n"), @r"
@@ -167,6 +169,9 @@ fn company_mistakes() {
     sim-companies/other.yaml:5:12: `two words` is no scope; expected one word like `orders:write`
       5 |     scope: two words
         |            ^
+    sim-companies/other.yaml:5:16: action `exchange` needs a sign-in, and a sign-in asks for scopes; expected a `scope` beside `signed_in: yes`
+      5 |     signed_in: yes
+        |                ^
     sim-companies/other.yaml:2:9: `shop.com` is no domain for a simulated Company; expected one like `shop-{n}.example`
       2 | domain: shop.com
         |         ^
@@ -188,6 +193,9 @@ fn company_mistakes() {
     sim-companies/other.yaml:2:9: `speaks` is empty; expected `[operations]`
       2 | speaks: []
         |         ^
+    sim-companies/other.yaml:2:11: an action has `signed_in: yes`, and sign-in of draft 0.1 is not simulated; expected `dpop-0.2`
+      2 | sessions: dpop-0.1
+        |           ^
     ");
 }
 

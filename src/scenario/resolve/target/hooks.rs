@@ -28,12 +28,12 @@ pub(super) fn resolve(
     let Some(settings) = settings else { return Hooks::default() };
     let approve = settings.approve_sign_in.as_ref().map(|hook| {
         let scope = Scope::of(&[CODE, super::ACCOUNT_PLACEHOLDER, "user"]);
-        made(hook.value.request(), hook.place, &scope, Some(CODE), findings)
+        made(hook.value.request(), hook.place, &scope, &[CODE], findings)
     });
     let revise = settings
         .revise
         .as_ref()
-        .map(|hook| made(hook.value.request(), hook.place, &Scope::of(&[OPERATION]), Some(OPERATION), findings));
+        .map(|hook| made(hook.value.request(), hook.place, &Scope::of(&[OPERATION]), &[OPERATION], findings));
     Hooks {
         approve_sign_in: approve,
         revise,
@@ -42,8 +42,8 @@ pub(super) fn resolve(
     }
 }
 
-/// A hook whose request has to name `needed`.
-fn made(fields: RequestFields<'_>, place: Place, scope: &Scope, needed: Option<&str>, findings: &mut Findings) -> Hook {
+/// A hook whose request has to tell what is `needed`.
+fn made(fields: RequestFields<'_>, place: Place, scope: &Scope, needed: &[&str], findings: &mut Findings) -> Hook {
     let (method, url) = checked(fields, place, Destination::Hook, scope, findings);
     let body = fields.body.map(|body| body.value.clone());
     let mut names = BTreeSet::new();
@@ -51,9 +51,8 @@ fn made(fields: RequestFields<'_>, place: Place, scope: &Scope, needed: Option<&
     if let Some(body) = &body {
         each_text(body, &mut |text| note_placeholders(text, &mut names));
     }
-    if let Some(needed) = needed.filter(|needed| !url.is_empty() && !names.contains(*needed)) {
-        let message = format!("this hook does not say which it is about; expected `{{{needed}}}` in its URL or body");
-        findings.report(place, message);
+    for needed in needed.iter().filter(|needed| !url.is_empty() && !names.contains(**needed)) {
+        findings.report(place, format!("this hook does not tell `{{{needed}}}`; expected it in its URL or body"));
     }
     Hook { url, method: method.into(), body }
 }
@@ -68,7 +67,9 @@ fn note_placeholders(text: &str, names: &mut BTreeSet<String>) {
 fn settle(hook: &At<SettleSettings>, known: &IndexMap<SmolStr, TargetAction>, findings: &mut Findings) -> Settle {
     let settings = &hook.value;
     let scope = Scope::of(&[OPERATION, SUCCEEDED]);
-    let request = made(settings.request(), hook.place, &scope, Some(OPERATION), findings);
+    let may_fail = settings.succeed.is_some_and(|share| share.0 < 1.0);
+    let needed: &[&str] = if may_fail { &[OPERATION, SUCCEEDED] } else { &[OPERATION] };
+    let request = made(settings.request(), hook.place, &scope, needed, findings);
     let actions = settings.actions.as_ref();
     if actions.is_none_or(|actions| actions.value.is_empty()) {
         let place = actions.map_or(hook.place, |actions| actions.place);
@@ -93,14 +94,14 @@ fn performed(hook: &At<PerformedSettings>, findings: &mut Findings) -> Option<Pe
     let pointers = [&settings.count, &settings.performed, &settings.operations];
     pointers.into_iter().flatten().for_each(|pointer| check_pointer(pointer, findings));
     let mut request =
-        |names: &[&str], needed| made(settings.request(), hook.place, &Scope::of(names), needed, findings);
+        |names: &[&str], needed: &[&str]| made(settings.request(), hook.place, &Scope::of(names), needed, findings);
     match pointers {
         [Some(count), None, None] => {
-            let hook = request(&[OPERATION], Some(OPERATION));
+            let hook = request(&[OPERATION], &[OPERATION]);
             Some(Performed::EachOperation { hook, count: count.value.clone() })
         }
         [None, Some(performed), Some(operations)] => Some(Performed::Totals {
-            hook: request(&[], None),
+            hook: request(&[], &[]),
             performed: performed.value.clone(),
             operations: operations.value.clone(),
         }),

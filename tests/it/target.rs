@@ -1,0 +1,342 @@
+//! A run against a Company that somebody else serves: here `poppyfield serve`'s, over real sockets, with an operator of
+//! Agents that it knows already and a control port for its people.
+
+use std::{
+    collections::BTreeMap,
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    path::Path,
+    sync::Arc,
+    time::Duration,
+};
+
+use axum::{
+    Json, Router,
+    extract::State,
+    routing::{get, post},
+};
+use jiff::Timestamp;
+use poppyfield::{
+    checker::{self, Judgement, Options},
+    history::{
+        Event, Recorder,
+        record::{LedgerEntry, Purpose},
+    },
+    identity::SigningKey,
+    measure::Meter,
+    plan::{
+        AgentStage, CaFile, CompanyDefect, CompanyPlan, ConnectTo, Distribution, Hook, Hooks, KnownOperator, LoadModel,
+        Performed, Plan, RequestShape, Target, TargetAction,
+    },
+    protocol::{ClientMetadata, JwkSet},
+    scenario::{self, Overrides},
+    swarm::{self, Control, Ground, NotLoaded, Ran},
+    world::{Authority, Field, Lane},
+};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+const OPERATOR: &str = "atlas.example";
+
+fn in_crate(path: &str) -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+fn loopback() -> IpAddr {
+    IpAddr::V4(Ipv4Addr::LOCALHOST)
+}
+
+/// The clock of this machine: the Company and the Agents both go by it.
+#[expect(clippy::disallowed_methods, reason = "both sides of this test are in the real world")]
+fn now() -> Timestamp {
+    Timestamp::now()
+}
+
+#[expect(clippy::disallowed_methods, reason = "the tests' own servers are outside the world")]
+async fn serve(router: Router) -> SocketAddr {
+    let listener = TcpListener::bind((loopback(), 0)).await.expect("a port");
+    let address = listener.local_addr().expect("an address");
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    address
+}
+
+/// Somebody else's Company: `clothes-1.example`, trusted by an authority of its own.
+struct Theirs {
+    field: Arc<Field>,
+    recorder: Recorder,
+    address: SocketAddr,
+    ca: String,
+    control: SocketAddr,
+    operator: KnownOperator,
+}
+
+impl Theirs {
+    async fn open(change: impl FnOnce(&mut CompanyPlan)) -> Self {
+        let mut companies = scenario::load_companies(&in_crate("sim-companies/clothes.yaml"), 1).expect("a profile");
+        change(&mut companies[0]);
+        let authority = Arc::new(Authority::new().expect("an authority"));
+        let ca = authority.pem();
+        let recorder = Recorder::in_memory();
+        let ground = Ground {
+            recorder: recorder.clone(),
+            lane: Lane::Sockets { bind: loopback(), authority: Some(authority) },
+            epoch: now(),
+            first_port: None,
+            may_load: Default::default(),
+        };
+        let field = swarm::serve(11, &companies, ground).await.expect("a Company can be served");
+        let address = field.addresses()[0].1;
+        let (operator, documents) = operator();
+        field.outsider(OPERATOR, serve(documents).await);
+        let control = serve(Router::new().route("/performed", post(performed)).with_state(recorder.clone())).await;
+        Self { field, recorder, address, ca, control, operator }
+    }
+
+    fn target(&self) -> Target {
+        let action = |name: &str, user_approval_required| TargetAction {
+            before: Vec::new(),
+            propose: shape(&format!("/orders/{{order_id}}/{name}s"), json!({ "item_id": "{item_id}" })),
+            change: Some(shape(
+                &format!("/orders/{{order_id}}/{name}s/{{operation_id}}"),
+                json!({ "item_id": "{item_id}", "replacement_sku": "{sku}" }),
+            )),
+            resource: None,
+            user_approval_required,
+        };
+        let hook = Hook {
+            url: format!("http://{}/performed", self.control),
+            method: "POST".into(),
+            body: Some(json!({ "operation_id": "{operation_id}" })),
+        };
+        Target {
+            name: "theirs".into(),
+            file: "theirs.yaml".to_owned(),
+            domain: "clothes-1.example".into(),
+            connect_to: ConnectTo { every: Some(self.address), ..ConnectTo::default() },
+            ca: Some(CaFile { path: "ca.pem".to_owned(), pem: self.ca.clone() }),
+            session_mode: None,
+            clock_error: Duration::from_millis(200),
+            operator: Some(self.operator.clone()),
+            operators_port: None,
+            sign_in: None,
+            actions: [("exchange".into(), action("exchange", true)), ("gift-wrap".into(), action("gift-wrap", false))]
+                .into_iter()
+                .collect(),
+            hooks: Hooks {
+                performed: Some(Performed::EachOperation { hook, count: "/times".to_owned() }),
+                ..Hooks::default()
+            },
+            known: Default::default(),
+        }
+    }
+}
+
+fn shape(url: &str, body: Value) -> RequestShape {
+    RequestShape { method: "POST".into(), url: url.to_owned(), body: Some(body) }
+}
+
+/// An operator of Agents with documents of its own.
+fn operator() -> (KnownOperator, Router) {
+    let key_pem = rcgen::KeyPair::generate().expect("a key").serialize_pem();
+    let key = SigningKey::from_pkcs8_pem(&key_pem).expect("a P-256 key");
+    let client_id = format!("https://{OPERATOR}/agent.json");
+    let mut metadata = ClientMetadata::new(client_id.clone(), "Atlas", format!("https://{OPERATOR}/jwks.json"));
+    metadata.redirect_uris.push(format!("https://{OPERATOR}/cb"));
+    let metadata = metadata.with_operations("1");
+    let keys = JwkSet { keys: vec![key.public().jwk_with_kid("key-1")] };
+    let documents = Router::new()
+        .route("/agent.json", get(move || std::future::ready(Json(metadata))))
+        .route("/jwks.json", get(move || std::future::ready(Json(keys))));
+    let known = KnownOperator {
+        client_id,
+        key_id: "key-1".into(),
+        key: "atlas.pem".to_owned(),
+        key_pem,
+        lists_operations: true,
+    };
+    (known, documents)
+}
+
+/// The Company's own count: how often the step that was done most often was done for this operation.
+async fn performed(State(recorder): State<Recorder>, Json(asked): Json<Value>) -> Json<Value> {
+    let action = format!("clothes-1/operation/{}", asked["operation_id"].as_str().unwrap_or_default());
+    let mut steps: BTreeMap<String, u64> = BTreeMap::new();
+    for record in recorder.snapshot().1 {
+        if let LedgerEntry::Effect(effect) = record.entry
+            && effect.action == action
+            && effect.undo_of.is_none()
+        {
+            *steps.entry(effect.step.to_string()).or_default() += 1;
+        }
+    }
+    Json(json!({ "times": steps.into_values().max().unwrap_or(0) }))
+}
+
+/// A shipped scenario, small, pointed at the target.
+fn aimed(scenario: &str, target: Target) -> Plan {
+    let overrides = Overrides { target: Some(target), ..Overrides::default() };
+    let path = in_crate("scenarios").join(format!("{scenario}.yaml"));
+    let mut plan = scenario::load(&path, &overrides).unwrap_or_else(|problems| panic!("{problems}"));
+    plan.swarm.users = 12;
+    plan.settle = Duration::from_secs(20);
+    for load in &mut plan.load {
+        load.operations = Some(20);
+        // Few at once, so that there is load as long as there are confirms: faults strike no longer than that.
+        if let LoadModel::Closed { stages, think } = &mut load.model {
+            *stages = vec![AgentStage { from: 5, to: 5, time: Duration::from_secs(60) }];
+            *think = Distribution::Constant(Duration::from_millis(20));
+        }
+    }
+    for fault in &mut plan.faults {
+        fault.during = None;
+    }
+    plan
+}
+
+struct Done {
+    judgement: Judgement,
+    ran: Ran,
+    events: Vec<Event>,
+}
+
+async fn run(plan: Plan) -> Done {
+    let recorder = Recorder::in_memory();
+    let ground = Ground {
+        recorder: recorder.clone(),
+        lane: Lane::Sockets { bind: loopback(), authority: None },
+        epoch: now(),
+        first_port: None,
+        may_load: Default::default(),
+    };
+    let field = swarm::set_up(&plan, ground).await.expect("the Agents' side can be set up");
+    let ran = swarm::run(&plan.into(), &field, &Meter::new(), &Control::default()).await.expect("keys");
+    recorder.finish().expect("memory can be written");
+    let (history, ledger) = recorder.snapshot();
+    let events = history.iter().map(|record| record.event.clone()).collect();
+    let judgement = checker::judge(history, ledger, Options::default());
+    Done { judgement, ran, events }
+}
+
+impl Done {
+    fn anomalies(&self) -> Vec<&'static str> {
+        self.judgement.counts_by_anomaly().into_keys().map(|anomaly| anomaly.name()).collect()
+    }
+
+    fn explained(&self) -> String {
+        self.judgement.findings.iter().take(3).map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    }
+
+    fn faults(&self) -> usize {
+        self.events.iter().filter(|event| matches!(event, Event::Fault(_))).count()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_company_that_follows_the_rules_is_judged_and_not_accused() {
+    for scenario in ["timeout-recovery", "confirm-storm"] {
+        let theirs = Theirs::open(|_| {}).await;
+        let done = run(aimed(scenario, theirs.target())).await;
+        assert!(done.judgement.findings.is_empty(), "{scenario}:\n{}", done.explained());
+        assert!(done.judgement.incomplete.is_empty(), "{:?}", done.judgement.incomplete);
+        assert!(done.judgement.counts.operations >= 15, "{scenario}: {:?}", done.judgement.counts);
+        assert!(done.faults() > 0, "{scenario}: faults are made by the Agents' side");
+        assert_eq!((done.ran.uncounted, done.ran.interrupted), (0, false));
+        let counted = &done.ran.hooks["performed"];
+        assert!(counted.done > 0 && counted.failed + counted.refused == 0, "{counted:?}");
+        let effects = theirs.recorder.snapshot().1.len();
+        assert!(effects > 0, "something took effect there");
+        theirs.field.close().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_defect_that_agents_can_see_is_found_for_its_own_anomaly() {
+    for (defect, anomaly) in [
+        (CompanyDefect::RewriteConfirmation, "confirmation-rewritten"),
+        (CompanyDefect::CheckThenAct, "performed-twice"),
+    ] {
+        let theirs = Theirs::open(|company| {
+            company.defects = [defect].into_iter().collect();
+            company.answers.answer_within = Duration::from_millis(100);
+        })
+        .await;
+        let done = run(aimed("confirm-storm", theirs.target())).await;
+        assert!(done.anomalies().contains(&anomaly), "{defect}: {:?}", done.anomalies());
+        theirs.field.close().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_before_a_proposal_give_it_their_values() {
+    let theirs = Theirs::open(|_| {}).await;
+    let mut target = theirs.target();
+    let action = target.actions.get_mut("exchange").expect("an action");
+    // The simulated Company has no list of orders; its poppy.json will do as an answer with values.
+    action.before.push(poppyfield::plan::Preparation {
+        request: RequestShape { method: "GET".into(), url: "/.well-known/poppy.json".to_owned(), body: None },
+        take: [("order_id".into(), "/organization/domain".to_owned())].into_iter().collect(),
+    });
+    let done = run(aimed("confirm-storm", target)).await;
+    assert!(done.judgement.findings.is_empty(), "{}", done.explained());
+    let calls = |purpose| {
+        done.events.iter().filter(|event| matches!(event, Event::Call(call) if call.purpose == purpose)).count()
+    };
+    assert!(calls(Purpose::Prepare) >= 20 && calls(Purpose::Confirm) > 0);
+    let terms = done.events.iter().find_map(|event| match event {
+        Event::Return(end) => end.view.as_ref().and_then(|view| view.result.clone()),
+        _ => None,
+    });
+    assert!(terms.is_some(), "an operation came to an end");
+    theirs.field.close().await;
+}
+
+async fn look(target: Target) -> Result<SocketAddr, NotLoaded> {
+    let plan = aimed("confirm-storm", target);
+    let reached = swarm::probe(&plan, &Default::default(), now()).await?;
+    Ok(reached.expect("a target").address)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_first_look_says_what_is_wrong_and_what_to_do() {
+    let theirs = Theirs::open(|_| {}).await;
+    let right = theirs.target();
+    assert_eq!(look(right.clone()).await, Ok(theirs.address));
+
+    let told = |change: &dyn Fn(&mut Target)| {
+        let mut target = right.clone();
+        change(&mut target);
+        async move { look(target).await.expect_err("something is wrong").to_string() }
+    };
+    let closed = TcpListener::bind((loopback(), 0)).await.expect("a port").local_addr().expect("an address");
+    let text = told(&|target| target.connect_to.every = Some(closed)).await;
+    assert!(
+        text.contains(&format!("nobody takes a connection at {closed}")) && text.contains("start that Company"),
+        "{text}"
+    );
+
+    let stranger = Authority::new().expect("an authority").pem();
+    let text = told(&|target| target.ca = Some(CaFile { path: "other.pem".to_owned(), pem: stranger.clone() })).await;
+    for part in ["clothes-1.example presented a certificate of", "Poppyfield run CA", "other.pem alone is trusted"] {
+        assert!(text.contains(part), "{text}");
+    }
+
+    let text = told(&|target| target.domain = "other.example".into()).await;
+    assert!(text.contains("is not trusted") && text.contains("for clothes-1.example"), "{text}");
+
+    let text = told(&|target| {
+        target.hooks.performed = Some(Performed::Totals {
+            hook: Hook { url: format!("http://{closed}/performed"), method: "POST".into(), body: None },
+            performed: "/a".to_owned(),
+            operations: "/b".to_owned(),
+        })
+    })
+    .await;
+    assert!(text.contains("hook `performed` cannot be reached"), "{text}");
+
+    let mut far = right.clone();
+    far.connect_to.every = Some("192.0.2.1:443".parse().expect("an address"));
+    let refused = look(far).await.expect_err("not on loopback");
+    assert!(
+        matches!(&refused, NotLoaded::NotPermitted(text) if text.contains("--i-may-load-this-target clothes-1.example"))
+    );
+    theirs.field.close().await;
+}
