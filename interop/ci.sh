@@ -72,12 +72,12 @@ run() {
 }
 
 holds() {
-  local scenario=$1 target=$2 what=$3 status=0
+  local scenario=$1 target=$2 what=$3 status=0 began=$SECONDS
   run "$scenario" "$target" || status=$?
   if [ "$status" -ne 0 ]; then
     echo "$scenario, $what: exit $status"; cat "$work/said.txt" "$work/company.txt"; exit 1
   fi
-  echo "$scenario, $what: exit 0; $(grep -h -o '^Performed .*' "$work/said.txt" | tr -s ' ' || echo 'no count')"
+  echo "$scenario, $what: exit 0 after $((SECONDS - began)) s; $(grep -h -o '^Performed .*' "$work/said.txt" | tr -s ' ' || echo 'no count')"
 }
 
 start

@@ -11,9 +11,15 @@ use super::{
 use crate::checker::Anomaly;
 
 /// What a run without findings shows, and what has to have been judged (and held) for it to be said.
-const CLAIMS: [(&str, &[Anomaly]); 3] = [
-    ("every confirmed action ran at most once", &[Anomaly::DoubleEffect]),
-    (
+type Claim = (&'static str, &'static [Anomaly]);
+
+/// Each claim in the ways that it can be shown: the first one that was judged counts.
+const CLAIMS: [&[Claim]; 3] = [
+    &[
+        ("every confirmed action ran at most once", &[Anomaly::DoubleEffect]),
+        ("every confirmed action ran at most once by the Company's own count", &[Anomaly::PerformedTwice]),
+    ],
+    &[(
         "on the terms its User approved",
         &[
             Anomaly::UnconfirmedEffect,
@@ -21,8 +27,11 @@ const CLAIMS: [(&str, &[Anomaly]); 3] = [
             Anomaly::EffectOffTerms,
             Anomaly::UnapprovedConfirm,
         ],
-    ),
-    ("none was lost", &[Anomaly::PhantomSuccess, Anomaly::UnresolvedAtQuiescence]),
+    )],
+    &[
+        ("none was lost", &[Anomaly::PhantomSuccess, Anomaly::UnresolvedAtQuiescence]),
+        ("none was lost", &[Anomaly::SuccessNotPerformed, Anomaly::UnresolvedAtQuiescence]),
+    ],
 ];
 
 impl Summary {
@@ -114,19 +123,22 @@ impl Summary {
         }
     }
 
+    /// The words of a claim, if the first way to show it that was judged held.
+    fn shown(&self, ways: &[Claim]) -> Option<&'static str> {
+        let status = |anomaly: &Anomaly| self.anomalies.get(anomaly.name());
+        let judged = |anomaly: &Anomaly| !matches!(status(anomaly), None | Some(AnomalyStatus::NotJudged { .. }));
+        let (words, needs) = ways.iter().find(|(_, needs)| needs.iter().all(judged))?;
+        needs.iter().all(|anomaly| matches!(status(anomaly), Some(AnomalyStatus::Held { .. }))).then_some(*words)
+    }
+
     /// What held, as far as it was judged.
     fn claim(&self) -> String {
-        let held = |anomalies: &[Anomaly]| {
-            anomalies
-                .iter()
-                .all(|anomaly| matches!(self.anomalies.get(anomaly.name()), Some(AnomalyStatus::Held { .. })))
-        };
         let expected: Vec<&str> =
             self.findings.iter().filter(|group| group.expected).map(|group| group.anomaly.as_str()).collect();
         if !expected.is_empty() {
             return format!("only anomalies showed that the scenario expects or allows: {}", expected.join(", "));
         }
-        let [once, terms, lost] = CLAIMS.map(|(words, needs)| held(needs).then_some(words));
+        let [once, terms, lost] = CLAIMS.map(|ways| self.shown(ways));
         match (once, terms, lost) {
             (Some(once), Some(terms), Some(lost)) => format!("{once}, {terms}, and {lost}"),
             (Some(once), Some(terms), None) => format!("{once}, {terms}"),

@@ -5,6 +5,7 @@ pub(super) mod account;
 pub(super) mod clients;
 mod fetch;
 pub(super) mod gate;
+pub(super) mod page;
 pub(super) mod revoke;
 pub(super) mod sessions;
 pub(super) mod sign_in;

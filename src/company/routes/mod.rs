@@ -18,7 +18,7 @@ use http::StatusCode;
 use super::{
     Shop,
     answer::{self, Problem},
-    auth::{revoke, sign_in, token},
+    auth::{page, revoke, sign_in, token},
 };
 use crate::protocol::discovery::{AUTHORIZATION_SERVER_PATH, POPPY_JSON_PATH};
 
@@ -39,7 +39,7 @@ pub(super) fn router(shop: Arc<Shop>) -> Router {
     if shop.offers_sign_in() {
         router = router
             .route("/oauth/device", post(sign_in::authorize))
-            .route("/device", get(sign_in::page).post(sign_in::decide));
+            .route("/device", get(page::show).post(page::decide));
     }
     for (kind, name) in shop.plan.actions.keys().enumerate() {
         let propose =

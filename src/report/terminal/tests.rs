@@ -217,6 +217,31 @@ fn what_a_company_counts_itself_is_told() {
 }
 
 #[test]
+fn a_count_shows_what_a_ledger_would_and_no_more() {
+    let sentence = |change: fn(&mut BTreeMap<String, AnomalyStatus>)| {
+        let mut anomalies = held();
+        for name in ["double-effect", "phantom-success", "effect-off-terms"] {
+            anomalies.insert(name.to_owned(), AnomalyStatus::NotJudged { why: "there is no ledger".into() });
+        }
+        for name in ["performed-twice", "success-not-performed"] {
+            anomalies.insert(name.to_owned(), AnomalyStatus::Held { over: 37 });
+        }
+        change(&mut anomalies);
+        summary(&meter(), Judged { anomalies, ..Judged::default() }).concluded().verdict.sentence
+    };
+    let counted = "every confirmed action ran at most once by the Company's own count, and none was lost.";
+    assert_eq!(sentence(|_| {}), counted);
+    let violated = |anomalies: &mut BTreeMap<String, AnomalyStatus>| {
+        anomalies.insert("double-effect".into(), AnomalyStatus::Violated { times: 1, over: 37 });
+    };
+    assert!(!sentence(violated).contains("at most once"), "the ledger has the last word");
+    let uncounted = sentence(|anomalies| {
+        anomalies.insert("performed-twice".into(), AnomalyStatus::NotJudged { why: "nobody counted".into() });
+    });
+    assert!(uncounted.starts_with("nothing was found that fails a run"), "{uncounted}");
+}
+
+#[test]
 fn journeys_that_waited_are_told() {
     let meter = meter();
     meter.held();

@@ -263,7 +263,7 @@ fn unknown_metric() {
 #[test]
 fn unknown_step_of_a_metric() {
     insta::assert_snapshot!(told("recovery.p99 < 30s", "response.confrim.p99 < 30s"), @r"
-    scenarios/small.yaml:24:23: unknown step `confrim`; expected one of discover, keys, token, revoke, sign-in, propose, change, read, confirm, cancel, backend; did you mean `confirm`?
+    scenarios/small.yaml:24:23: unknown step `confrim`; expected one of discover, keys, token, revoke, sign-in, prepare, propose, change, read, confirm, cancel, backend; did you mean `confirm`?
       24 | thresholds: [response.confrim.p99 < 30s, throughput >= 5/s]
          |                       ^
     ");
@@ -353,7 +353,7 @@ fn unknown_anomaly() {
 #[test]
 fn unknown_request() {
     insta::assert_snapshot!(told("on: [confirm]", "on: [confirms]"), @r"
-    scenarios/small.yaml:18:39: unknown kind of request `confirms`; expected one of discover, keys, token, revoke, sign-in, propose, change, read, confirm, cancel, backend; did you mean `confirm`?
+    scenarios/small.yaml:18:39: unknown kind of request `confirms`; expected one of discover, keys, token, revoke, sign-in, prepare, propose, change, read, confirm, cancel, backend; did you mean `confirm`?
       18 |   - { do: lose-answer, at: shop, on: [confirms], during: 1s..4s, chance: 10% }
          |                                       ^
     ");
