@@ -90,7 +90,7 @@ holds no-extension plain "an Agent without the extension"
   echo "the Company performed something more than once: $(ask /performed '{}')"; exit 1
 }
 
-(sleep 10; ask /restart '{"down_seconds": 1}' > "$work/restart.txt") &
+(sleep 6; ask /restart '{"down_seconds": 1}' > "$work/restart.txt") &
 restarting=$!
 holds timeout-recovery manzanita "restarted in mid-run"
 wait "$restarting"
