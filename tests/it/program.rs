@@ -259,3 +259,108 @@ fn results_that_nobody_can_read_are_no_pass() {
     let output = command.output().expect("the program runs");
     assert_eq!(code(&output), 5, "{}", stderr(&output));
 }
+
+/// A target file at that address, with a CA of its own.
+fn target(bench: &Bench, address: &str) -> PathBuf {
+    let folder = bench.folder.path();
+    let ca = poppyfield::world::Authority::new().expect("an authority").pem();
+    fs::write(folder.join("theirs.pem"), ca).expect("the CA can be written");
+    let text = format!(
+        "target: theirs\ndomain: theirs.example\nconnect_to: {address}\nca: theirs.pem\nactions:\n  exchange:\n    \
+         propose: {{ post: /exchanges }}\n"
+    );
+    fs::write(folder.join("theirs.yaml"), text).expect("the target can be written");
+    folder.join("theirs.yaml")
+}
+
+fn run_at(bench: &Bench, target: &Path, more: &[&str]) -> Output {
+    let mut command = poppyfield();
+    command.arg("run").arg(bench.scenario()).arg("--target").arg(target).arg("--out").arg(bench.out()).args(more);
+    command.output().expect("the program runs")
+}
+
+#[test]
+fn a_target_that_is_not_started_is_told_with_what_to_start() {
+    let bench = Bench::new("", "1s");
+    let nobody = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address").to_string();
+    let run = run_at(&bench, &target(&bench, &nobody), &[]);
+    let said = stderr(&run);
+    assert_eq!(code(&run), 5, "{said}");
+    for part in ["cannot reach `theirs`", &nobody, "start that Company there", "theirs.yaml"] {
+        assert!(said.contains(part), "{said}");
+    }
+    assert!(!bench.out().exists(), "nothing was begun");
+}
+
+#[test]
+fn a_target_off_this_machine_is_refused_unless_it_is_named() {
+    let bench = Bench::new("", "1s");
+    // Addresses for documentation (RFC 5737): nobody has them.
+    let target = target(&bench, "192.0.2.1:443");
+    let run = run_at(&bench, &target, &[]);
+    assert_eq!(code(&run), 2, "{}", stderr(&run));
+    assert!(stderr(&run).contains("--i-may-load-this-target theirs.example"), "{}", stderr(&run));
+    let run = run_at(&bench, &target, &["--i-may-load-this-target", "other.example"]);
+    assert_eq!(code(&run), 2, "another host was named: {}", stderr(&run));
+    let run = poppyfield().arg("run").arg(bench.scenario()).args(["--i-may-load-this-target", "a.example"]).output();
+    let run = run.expect("the program runs");
+    assert_eq!(code(&run), 2, "{}", stderr(&run));
+    assert!(stderr(&run).contains("--target"), "{}", stderr(&run));
+}
+
+/// A port that was free just now.
+fn free_port() -> String {
+    let free = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    free.local_addr().expect("its address").port().to_string()
+}
+
+/// Ends a process when a test ends, however it does.
+struct Ended(Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Everything over the command line: one process serves a Company, another one runs against it, with an operator of its
+/// own whose documents the Company fetches.
+#[test]
+fn one_poppyfield_runs_against_another_that_serves() {
+    let bench = Bench::new("", "1s");
+    let text = fs::read_to_string(bench.scenario()).expect("the scenario");
+    let text = text.replace("seed: 3", "seed: 3\ntls: off").replace("operators: 2", "operators: 1");
+    fs::write(bench.scenario(), text).expect("the scenario can be written");
+    let (served, port) = (bench.folder.path().join("served"), free_port());
+    let client = format!("agent-1.example=127.0.0.1:{port}");
+    let mut company = poppyfield();
+    let company = company.args(["serve", "clothes", "--client", &client, "--out"]).arg(&served);
+    let mut company = Ended(company.stdout(Stdio::piped()).spawn().expect("the program runs"));
+    let mut said = BufReader::new(company.0.stdout.take().expect("its stdout")).lines();
+    let line = said.next().expect("a line").expect("text");
+    let address = line.split(" is at ").nth(1).expect("an address").to_owned();
+    let ca = fs::read_dir(&served).expect("its folder").flatten().next().expect("a run").path().join("ca.pem");
+    let ca = ca.display();
+    let text = format!(
+        "target: theirs\ndomain: clothes-1.example\nconnect_to: {address}\nca: {ca}\noperators_port: {port}\nactions:\n  \
+         exchange:\n    propose: {{ post: \"/orders/{{order_id}}/exchanges\", body: {{ item_id: \"{{item_id}}\" }} }}\n"
+    );
+    let file = bench.folder.path().join("theirs.yaml");
+    fs::write(&file, text).expect("the target can be written");
+    let run = run_at(&bench, &file, &[]);
+    let told = stderr(&run);
+    assert_eq!(code(&run), 0, "{}{told}", stdout(&run));
+    assert!(told.contains("this run loads `theirs`") && told.contains("at most 10 Agents at once"), "{told}");
+    assert!(told.contains(&format!("https://agent-1.example is served at 127.0.0.1:{port}")), "{told}");
+    let results = bench.results();
+    let summary = summary(&results);
+    assert_eq!(summary["run"]["target"], "theirs (https://clothes-1.example)");
+    assert!(summary["operations"]["confirmed"].as_u64().is_some_and(|confirmed| confirmed > 0), "{}", stdout(&run));
+    assert!(summary["faults"]["by_kind"]["lose-answer"].as_u64().is_some_and(|lost| lost > 0), "{}", stdout(&run));
+    let repeat = summary["run"]["repeat"].as_str().expect("a command");
+    assert!(repeat.contains("--target") && repeat.contains("theirs.yaml"), "{repeat}");
+    assert!(results.join("target.yaml").is_file() && results.join("scenario.yaml").is_file());
+    assert_eq!(code(&check(&results)), 0);
+}
