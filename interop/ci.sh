@@ -59,13 +59,19 @@ ask() {
     "$control$1" "$2"
 }
 
-# Runs a scenario against the target of that name. A run that could not keep its schedule on a busy machine says so
+# Runs a scenario against the target of that name; `restart_after=SECONDS run …` restarts the Company meanwhile. A run that could not keep its schedule on a busy machine says so
 # (exit 4) and proves nothing either way: once more.
 run() {
-  local scenario=$1 target=$2 status=4 try
+  local scenario=$1 target=$2 status=4 try restarting
   for try in 1 2 3; do
+    restarting=
+    if [ -n "${restart_after:-}" ]; then
+      (sleep "$restart_after"; ask /restart '{"down_seconds": 1}' > "$work/restart.txt") &
+      restarting=$!
+    fi
     "$bin" run "interop/scenarios/$scenario.yaml" --target "$work/target-$target.yaml" --out "$work/results" \
       > "$work/said.txt" 2>&1 && status=0 || status=$?
+    [ -z "$restarting" ] || wait "$restarting"
     [ "$status" -eq 4 ] || break
   done
   return "$status"
@@ -90,10 +96,7 @@ holds no-extension plain "an Agent without the extension"
   echo "the Company performed something more than once: $(ask /performed '{}')"; exit 1
 }
 
-(sleep 6; ask /restart '{"down_seconds": 1}' > "$work/restart.txt") &
-restarting=$!
-holds timeout-recovery manzanita "restarted in mid-run"
-wait "$restarting"
+restart_after=6 holds timeout-recovery manzanita "restarted in mid-run"
 
 start --delay 4
 holds timeout-recovery manzanita "--delay 4"

@@ -121,5 +121,5 @@ impl Process {
 
 /// An unguessable identifier of 128 bits, drawn for one use of one call (digest 3.1: `jti`).
 pub(super) fn jti(shared: &Shared, purpose: &str, call: &str) -> SmolStr {
-    digest::base64url(shared.world.draw(purpose, call, 0).bytes::<16>()).into()
+    digest::base64url(shared.world.draw(purpose, call, shared.run_mark).bytes::<16>()).into()
 }

@@ -31,6 +31,9 @@ pub struct Shared {
     pub(super) staff: Arc<Staff>,
     /// The run is over: who waits looks once more.
     pub(super) last_call: CancellationToken,
+    /// What makes the identifiers of this run's proofs and assertions unlike those of another run with the same seed: a
+    /// target remembers them for longer than a run lasts. Nothing where the Company begins anew with each run.
+    pub(super) run_mark: u64,
 }
 
 /// What the Agents know of a Company.
@@ -61,7 +64,9 @@ impl Shared {
         let sites = plan.companies.iter().map(|_| Mutex::default()).collect();
         let last_call = CancellationToken::new();
         let staff = Staff::new(&plan, &world, last_call.clone());
-        Ok(Arc::new(Self { plan, world, meter, operators, sites, staff, last_call }))
+        let began = |_: &_| u64::try_from(world.wall().as_nanosecond()).unwrap_or_default();
+        let run_mark = plan.target.as_ref().map_or(0, began);
+        Ok(Arc::new(Self { plan, world, meter, operators, sites, staff, last_call, run_mark }))
     }
 
     /// The run is over: every Agent that waits asks once more after its operation, and then no more.

@@ -283,6 +283,36 @@ async fn a_company_that_follows_the_rules_is_judged_and_not_accused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_target_takes_the_same_run_twice() {
+    let theirs = Theirs::open(|_| {}).await;
+    let mut proofs: BTreeSet<String> = BTreeSet::new();
+    for _ in 0..2 {
+        let mut plan = aimed("confirm-storm", theirs.target());
+        plan.faults.clear();
+        let done = run(plan).await;
+        for event in done.events {
+            match event {
+                // It remembers the identifiers of the run before, and would refuse them as replayed.
+                Event::Return(end) => {
+                    let why = end.why.unwrap_or_default();
+                    assert!(
+                        !matches!(why.as_str(), "invalid_client" | "invalid_grant" | "invalid_dpop_proof"),
+                        "{why}"
+                    );
+                }
+                Event::Call(call) => {
+                    let is_new = call.proof.is_none_or(|proof| proofs.insert(proof.to_string()));
+                    assert!(is_new, "a proof of the run before");
+                }
+                _ => {}
+            }
+        }
+    }
+    assert!(proofs.len() > 50, "{}", proofs.len());
+    theirs.field.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_defect_that_agents_can_see_is_found_for_its_own_anomaly() {
     for (defect, anomaly) in [
         (CompanyDefect::RewriteConfirmation, "confirmation-rewritten"),
