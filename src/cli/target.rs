@@ -67,10 +67,7 @@ fn how_hard(load: &Load) -> String {
         LoadModel::Open { stages, in_flight, .. } => {
             let rate = stages.iter().map(|stage| stage.from.max(stage.to)).fold(0.0, f64::max);
             let in_flight = format::counted((*in_flight).into(), "journey", "journeys");
-            format!(
-                "up to {} journeys a second, at most {in_flight} at once",
-                format::rate(rate).trim_end_matches("/s")
-            )
+            format!("journeys at up to {}, at most {in_flight} at once", format::rate(rate))
         }
     }
 }
@@ -126,6 +123,6 @@ mod tests {
         let stages = vec![RateStage { from: 1.0, to: 40.0, time }];
         let (arrivals, when_full) = (Arrivals::Poisson, WhenFull::Queue);
         let model = LoadModel::Open { arrivals, stages, in_flight: 1, when_full };
-        assert_eq!(how_hard(&load(model)), "up to 40 journeys a second, at most 1 journey at once");
+        assert_eq!(how_hard(&load(model)), "journeys at up to 40.0/s, at most 1 journey at once");
     }
 }
