@@ -263,10 +263,10 @@ impl Case {
     }
 }
 
-/// Adds to one of the lists of a case. There are many of them and most stay short, so they grow from one, by doubling.
+/// Adds to one of the lists of a case. There are many of them and most stay short, so they grow from two, by doubling.
 pub(crate) fn add<T>(list: &mut Vec<T>, fact: T) {
     if list.len() == list.capacity() {
-        list.reserve_exact(list.len().max(1));
+        list.reserve_exact(list.len().max(2));
     }
     list.push(fact);
 }

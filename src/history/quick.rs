@@ -12,6 +12,8 @@ use serde::de::{DeserializeOwned, DeserializeSeed, MapAccess, SeqAccess, Visitor
 
 /// How deep objects and arrays may nest here; `serde_json` has the last word on deeper ones.
 const DEPTH_MAX: u32 = 64;
+/// How long the keys and words of the format are, nearly all of them.
+const SHORT_BYTES: usize = 12;
 
 /// Reads one value from a line.
 ///
@@ -19,16 +21,21 @@ const DEPTH_MAX: u32 = 64;
 /// What `serde_json` says of a line that holds no such value.
 #[inline]
 pub(super) fn parse<T: DeserializeOwned>(line: &[u8]) -> Result<T, serde_json::Error> {
-    // Without these no string can hold anything but itself, so that each one ends at the next quotation mark.
-    let is_plain =
-        memchr::memchr(b'\\', line).is_none() && line.iter().fold(true, |plain, byte| plain & (*byte >= b' '));
-    if is_plain
-        && let Ok(text) = std::str::from_utf8(line)
-        && let Ok(value) = whole(text)
-    {
-        return Ok(value);
+    match plain(line) {
+        Some(value) => Ok(value),
+        None => serde_json::from_slice(line),
     }
-    serde_json::from_slice(line)
+}
+
+/// Reads one value from a line as this program writes most of them; `None` leaves it to [`parse`].
+#[inline]
+pub(super) fn plain<T: DeserializeOwned>(line: &[u8]) -> Option<T> {
+    // Without these no string can hold anything but itself, so that each one ends at the next quotation mark.
+    let is_plain = line.iter().fold(true, |plain, byte| plain & (*byte >= b' ') & (*byte != b'\\'));
+    if !is_plain {
+        return None;
+    }
+    whole(std::str::from_utf8(line).ok()?).ok()
 }
 
 /// Reads a line without escapes and control characters.
@@ -92,7 +99,13 @@ impl<'de> Quick<'de> {
     fn string(&mut self) -> Result<&'de str, NotQuick> {
         self.skip(b'"')?;
         let rest = self.text.get(self.at..).unwrap_or_default();
-        let length = memchr::memchr(b'"', rest.as_bytes()).ok_or(NotQuick)?;
+        let bytes = rest.as_bytes();
+        // Keys and words are short: looking at their bytes is quicker than setting out to search.
+        let short = &bytes[..bytes.len().min(SHORT_BYTES)];
+        let length = match short.iter().position(|byte| *byte == b'"') {
+            Some(length) => length,
+            None => short.len() + memchr::memchr(b'"', &bytes[short.len()..]).ok_or(NotQuick)?,
+        };
         self.at += length + 1;
         rest.get(..length).ok_or(NotQuick)
     }

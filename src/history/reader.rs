@@ -171,14 +171,10 @@ impl Folder {
         mut event: impl FnMut(&Record),
         mut entry: impl FnMut(&LedgerRecord),
     ) -> Result<Extent, ReadError> {
-        while let Some(record) = self.history.next_record()? {
-            event(&record);
-        }
+        self.history.each(&mut event)?;
         let mut ledger = None;
         if let Some(mut reader) = self.ledger {
-            while let Some(record) = reader.next_record()? {
-                entry(&record);
-            }
+            reader.each(&mut entry)?;
             ledger = Some(reader.completeness());
         }
         Ok(Extent { history: self.history.completeness(), ledger })
@@ -198,7 +194,7 @@ impl<T: Line> Reader<T> {
             || source.fill_buf().map_err(failed)?.starts_with(&ZSTD_MAGIC);
         let source: Box<dyn BufRead + Send> = if compressed {
             let decoder = zstd::stream::read::Decoder::with_buffer(source).map_err(failed)?;
-            Box::new(BufReader::with_capacity(256 * 1024, decoder))
+            Box::new(BufReader::with_capacity(64 * 1024, decoder))
         } else {
             Box::new(source)
         };
@@ -281,28 +277,47 @@ impl<T: Line> Reader<T> {
         ReadError::Line { path: self.path.clone(), line: self.line, field, problem }
     }
 
+    /// The record of the next line, if that lies whole in the source's buffer and is read quickly; else nothing is taken.
     #[inline]
+    fn quick_record(&mut self) -> Option<T> {
+        // An error of the source shows itself again to whoever reads on.
+        let chunk = self.source.fill_buf().ok()?;
+        let end = memchr::memchr(b'\n', chunk).filter(|end| *end < LINE_BYTES_MAX)?;
+        let record = quick::plain(&chunk[..end])?;
+        self.source.consume(end + 1);
+        self.line += 1;
+        Some(record)
+    }
+
+    /// Hands every record to `take`, where it lies: records are large, and moving them costs as much as reading some.
+    fn each(&mut self, take: &mut impl FnMut(&T)) -> Result<(), ReadError> {
+        loop {
+            if let Some(record) = self.quick_record() {
+                self.check(&record)?;
+                take(&record);
+            } else if let Some(record) = self.careful_record()? {
+                self.check(&record)?;
+                take(&record);
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
     fn next_record(&mut self) -> Result<Option<T>, ReadError> {
-        if !self.next_line()? {
-            return Ok(None);
-        }
-        let whole = self.buffer.last() == Some(&b'\n');
-        if whole {
-            self.buffer.pop();
-        }
-        let record: T = match quick::parse(&self.buffer) {
-            Ok(record) => record,
-            Err(_) if !whole => {
-                self.cut = Some(format!("line {} is cut off", self.line));
-                return Ok(None);
-            }
-            Err(error) => {
-                let field = field_at(&self.buffer, error.column());
-                let text = error.to_string();
-                let problem = text.split(" at line ").next().unwrap_or(&text).to_owned();
-                return Err(self.wrong(field, problem));
-            }
+        let record = match self.quick_record() {
+            Some(record) => Some(record),
+            None => self.careful_record()?,
         };
+        if let Some(record) = &record {
+            self.check(record)?;
+        }
+        Ok(record)
+    }
+
+    /// Holds a record to its place in the file.
+    #[inline]
+    fn check(&mut self, record: &T) -> Result<(), ReadError> {
         if self.line == 1
             && let Some(problem) = record.wrong_first()
         {
@@ -319,7 +334,31 @@ impl<T: Line> Reader<T> {
             Some(end) => self.end = Some(end.clone()),
             None => self.read += 1,
         }
-        Ok(Some(record))
+        Ok(())
+    }
+
+    /// The record of the next line, however it lies and is written; `None` at the end of what can be read.
+    fn careful_record(&mut self) -> Result<Option<T>, ReadError> {
+        if !self.next_line()? {
+            return Ok(None);
+        }
+        let whole = self.buffer.last() == Some(&b'\n');
+        if whole {
+            self.buffer.pop();
+        }
+        match quick::parse(&self.buffer) {
+            Ok(record) => Ok(Some(record)),
+            Err(_) if !whole => {
+                self.cut = Some(format!("line {} is cut off", self.line));
+                Ok(None)
+            }
+            Err(error) => {
+                let field = field_at(&self.buffer, error.column());
+                let text = error.to_string();
+                let problem = text.split(" at line ").next().unwrap_or(&text).to_owned();
+                Err(self.wrong(field, problem))
+            }
+        }
     }
 }
 

@@ -85,10 +85,14 @@ impl<V> Table<V> {
     /// Looks at the row of that key and may replace, make or remove it, with nothing in between.
     pub fn transact<R>(&self, key: &str, change: impl FnOnce(&mut Option<Arc<V>>) -> R) -> R {
         let mut part = self.part(key);
-        let mut row = part.remove(key);
+        let known = part.get_mut(key);
+        let mut row = known.as_deref().cloned();
         let result = change(&mut row);
-        if let Some(row) = row {
-            part.insert(key.into(), row);
+        match (known, row) {
+            (Some(known), Some(row)) => *known = row,
+            (Some(_), None) => drop(part.remove(key)),
+            (None, Some(row)) => drop(part.insert(key.into(), row)),
+            (None, None) => {}
         }
         result
     }
