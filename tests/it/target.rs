@@ -459,7 +459,7 @@ async fn a_first_look_says_what_is_wrong_and_what_to_do() {
             hook: Hook { url: format!("http://{closed}/performed"), method: "POST".into(), body: None },
             performed: "/a".to_owned(),
             operations: "/b".to_owned(),
-        })
+        });
     })
     .await;
     assert!(text.contains("hook `performed` cannot be reached"), "{text}");
