@@ -19,7 +19,7 @@ use crate::{
     },
     identity::digest,
     plan::{CompanyPlan, Step},
-    world::{Moment, Table, World},
+    world::{Delivery, Moment, Table, World},
 };
 
 /// One incarnation of a backend.
@@ -55,33 +55,33 @@ struct Visit {
     arrived: Moment,
     acted: AtomicBool,
     answered: AtomicBool,
+    delivered: AtomicBool,
 }
 
 impl Drop for Visit {
     fn drop(&mut self) {
-        let answered = self.answered.load(Ordering::Acquire);
         self.backend.enter(LedgerEntry::Request(BackendRequest {
             action: self.order.action.clone(),
             step: self.order.step.clone(),
             key: self.order.key.clone(),
             arrived: self.arrived.as_nanos(),
             acted: self.acted.load(Ordering::Acquire),
-            answered,
-            // What was handed to the wire counts as delivered: the backend sees no further.
-            delivered: answered,
+            answered: self.answered.load(Ordering::Acquire),
+            delivered: self.delivered.load(Ordering::Acquire),
         }));
     }
 }
 
 /// Does the work of an order, unless its key is known, and waits for its outcome. A caller that goes away stops the
 /// waiting, not the work.
-pub(super) async fn answer(backend: &Arc<Backend>, order: Order) -> Outcome {
+pub(super) async fn answer(backend: &Arc<Backend>, order: Order) -> (Outcome, Delivery) {
     let visit = Arc::new(Visit {
         backend: Arc::clone(backend),
         order: Arc::new(order),
         arrived: backend.world.now(),
         acted: AtomicBool::new(false),
         answered: AtomicBool::new(false),
+        delivered: AtomicBool::new(false),
     });
     let (known, first) = open(backend, &visit.order.key);
     if first {
@@ -95,7 +95,8 @@ pub(super) async fn answer(backend: &Arc<Backend>, order: Order) -> Outcome {
         let outcome = backend.keys.get(&visit.order.key).and_then(|memory| memory.outcome.clone());
         if let Some(outcome) = outcome {
             visit.answered.store(true, Ordering::Release);
-            return outcome;
+            drop(rings);
+            return (outcome, Delivery::new(move || visit.delivered.store(true, Ordering::Release)));
         }
         rings.await;
     }

@@ -11,7 +11,7 @@ mod tests;
 use std::sync::Arc;
 
 use axum::{
-    Router,
+    Extension, Router,
     extract::{Path, Request, State, rejection::PathRejection},
     response::{IntoResponse, Response},
     routing::post,
@@ -38,7 +38,10 @@ async fn take(
         return StatusCode::PAYLOAD_TOO_LARGE.into_response();
     };
     match exchange::Order::parse(&body) {
-        Ok(order) if order.step == step => desk::answer(&backend, order).await.into_response(),
+        Ok(order) if order.step == step => {
+            let (outcome, delivery) = desk::answer(&backend, order).await;
+            (Extension(delivery), outcome).into_response()
+        }
         Ok(_) | Err(_) => StatusCode::BAD_REQUEST.into_response(),
     }
 }

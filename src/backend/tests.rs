@@ -158,6 +158,7 @@ async fn one_key_has_one_effect_and_one_answer() {
     let acted: Vec<_> = stand.requests().iter().map(|request| request.acted).collect();
     assert_eq!(acted.iter().filter(|acted| **acted).count(), 1);
     assert_eq!(acted.len(), 3);
+    assert!(stand.requests().iter().all(|request| request.answered && request.delivered));
     let fresh = stand.charge("op_1/charge/2", ms(500)).await;
     assert!(fresh.is_some() && fresh != one, "another key is other work, with a receipt of its own");
     assert_eq!(stand.effects().len(), 2);

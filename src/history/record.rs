@@ -677,7 +677,6 @@ pub struct BackendRequest {
     pub acted: bool,
     /// Whether the backend answered it.
     pub answered: bool,
-    /// Whether the answer was handed to the wire, which is as far as a backend sees: what a fault then kept back stands in
-    /// the history as a `backend-timeout` and as an attempt that was not answered.
+    /// Whether the answer reached the Company.
     pub delivered: bool,
 }

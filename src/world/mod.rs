@@ -5,6 +5,7 @@
 
 mod about;
 mod abroad;
+mod delivery;
 mod disk;
 mod draw;
 mod field;
@@ -31,6 +32,7 @@ use jiff::Timestamp;
 use smol_str::SmolStr;
 
 pub use about::{About, Answer, Party, PartyKind, Reply, Why};
+pub use delivery::Delivery;
 pub use disk::{Disk, Table};
 pub use draw::Draw;
 pub use field::{Field, FieldError, FieldOptions, Lane};

@@ -4,7 +4,10 @@ mod remote;
 
 use std::{
     net::{IpAddr, Ipv4Addr},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
     time::Duration,
 };
 
@@ -14,7 +17,7 @@ use http::Request;
 use jiff::Timestamp;
 use smol_str::SmolStr;
 
-use super::{About, Answer, Authority, Field, FieldOptions, Host, Lane, Party, PartyKind, Reply, Why, World};
+use super::{About, Answer, Authority, Delivery, Field, FieldOptions, Host, Lane, Party, PartyKind, Reply, Why, World};
 use crate::{
     fault::Faults,
     history::{
@@ -248,4 +251,34 @@ async fn a_stranger_to_the_runs_authority_is_not_trusted() {
     assert!(matches!(answer, Answer::Unsent(Why::Untrusted)), "{answer:?}");
     here.close().await;
     there.close().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_party_is_told_of_the_answers_that_arrive_and_of_no_other() {
+    for (faults, arrives) in [(vec![], 1), (vec![FaultKind::LoseAnswer], 0)] {
+        let field = field(Lane::Direct, faults).await;
+        let arrived = Arc::new(AtomicU32::new(0));
+        let told = Arc::clone(&arrived);
+        let teller = Host {
+            party: Party::new(PartyKind::Company, "clothes-1"),
+            names: vec!["teller.example".into()],
+            direct: true,
+            port: 0,
+            make: Box::new(move |_| {
+                let told = Arc::clone(&told);
+                let tell = move || {
+                    let told = Arc::clone(&told);
+                    let delivery = Delivery::new(move || {
+                        told.fetch_add(1, Ordering::Relaxed);
+                    });
+                    std::future::ready((axum::Extension(delivery), "done"))
+                };
+                Router::new().route("/count", post(tell))
+            }),
+        };
+        field.open(teller).await.expect("a party can be put on the field");
+        let reply = ask(&field, "teller.example", "").await;
+        assert_eq!(matches!(reply.answer, Answer::Response(_)), arrives == 1, "{}", short(&reply));
+        assert_eq!(arrived.load(Ordering::Relaxed), arrives);
+    }
 }

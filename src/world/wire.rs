@@ -16,7 +16,7 @@ use smol_str::SmolStr;
 use tokio::sync::oneshot;
 
 use super::{
-    About, Answer, Field, Moment, PartyKind, Reply, Why, fault_struck,
+    About, Answer, Delivery, Field, Moment, PartyKind, Reply, Why, fault_struck,
     pool::Cut,
     remote::{Place, RemoteSite, dress},
     server,
@@ -58,11 +58,16 @@ impl Field {
                 Arc::clone(&parcel).send_off(request).await
             }
         };
-        let answer = tokio::select! {
+        let mut answer = tokio::select! {
             biased;
             answer = carried => answer,
             () = field.sleep_until(about.deadline) => parcel.given_up(),
         };
+        if let Answer::Response(response) = &mut answer
+            && let Some(delivery) = response.extensions_mut().remove::<Delivery>()
+        {
+            delivery.arrived();
+        }
         Reply { answer, sent: parcel.sent() }
     }
 
@@ -226,7 +231,11 @@ impl Parcel {
         if let Some(delay) = &faults.delay_answer {
             self.wait(delay.effect).await;
         }
-        if faults.lose_answer.is_some() { std::future::pending().await } else { answer }
+        if faults.lose_answer.is_some() {
+            drop(answer); // it is lost here and now, whatever its sender hopes for
+            return std::future::pending().await;
+        }
+        answer
     }
 
     async fn wait(&self, duration: Duration) {
