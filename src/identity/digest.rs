@@ -57,54 +57,62 @@ pub fn short_hash(bytes: &[u8]) -> String {
 /// `summary` and `terms`, written as one JSON object without spaces and with the members of every object sorted.
 #[must_use]
 pub fn terms_digest(summary: &str, terms: Option<&Map<String, Value>>) -> SmolStr {
-    let mut text = String::with_capacity(256 + summary.len());
-    text.push_str("{\"summary\":");
+    let mut text = Vec::with_capacity(512 + summary.len());
+    text.extend_from_slice(b"{\"summary\":");
     push_scalar(&mut text, &summary);
-    text.push_str(",\"terms\":");
+    text.extend_from_slice(b",\"terms\":");
     match terms {
         Some(terms) => push_object(&mut text, terms),
-        None => text.push_str("null"),
+        None => text.extend_from_slice(b"null"),
     }
-    text.push('}');
-    hex(&sha256(text.as_bytes())[..8]).collect()
+    text.push(b'}');
+    hex(&sha256(&text)[..8]).collect()
 }
 
-fn push_canonical(text: &mut String, value: &Value) {
+fn push_canonical(text: &mut Vec<u8>, value: &Value) {
     match value {
         Value::Object(members) => push_object(text, members),
         Value::Array(items) => {
-            text.push('[');
+            text.push(b'[');
             for (index, item) in items.iter().enumerate() {
                 if index > 0 {
-                    text.push(',');
+                    text.push(b',');
                 }
                 push_canonical(text, item);
             }
-            text.push(']');
+            text.push(b']');
         }
         scalar => push_scalar(text, scalar),
     }
 }
 
-/// Sorts by itself: whether the map does depends on a feature that any crate of the tree may switch on.
-fn push_object(text: &mut String, members: &Map<String, Value>) {
-    let mut members: Vec<(&String, &Value)> = members.iter().collect();
-    members.sort_unstable_by_key(|(name, _)| *name);
-    text.push('{');
-    for (index, (name, value)) in members.into_iter().enumerate() {
-        if index > 0 {
-            text.push(',');
-        }
-        push_scalar(text, name);
-        text.push(':');
-        push_canonical(text, value);
+/// Sorts by itself where it has to: whether the map does depends on a feature that any crate of the tree may switch on.
+fn push_object(text: &mut Vec<u8>, members: &Map<String, Value>) {
+    if members.keys().is_sorted() {
+        push_members(text, members.iter());
+    } else {
+        let mut members: Vec<(&String, &Value)> = members.iter().collect();
+        members.sort_unstable_by_key(|(name, _)| *name);
+        push_members(text, members.into_iter());
     }
-    text.push('}');
 }
 
-fn push_scalar<T: serde::Serialize + ?Sized>(text: &mut String, value: &T) {
-    // Strings, numbers, booleans and null have no way to fail.
-    text.push_str(&serde_json::to_string(value).unwrap_or_default());
+fn push_members<'a>(text: &mut Vec<u8>, members: impl Iterator<Item = (&'a String, &'a Value)>) {
+    text.push(b'{');
+    for (index, (name, value)) in members.enumerate() {
+        if index > 0 {
+            text.push(b',');
+        }
+        push_scalar(text, name);
+        text.push(b':');
+        push_canonical(text, value);
+    }
+    text.push(b'}');
+}
+
+fn push_scalar<T: serde::Serialize + ?Sized>(text: &mut Vec<u8>, value: &T) {
+    // Strings, numbers, booleans and null have no way to fail, nor has a write into memory.
+    let _ = serde_json::to_writer(text, value);
 }
 
 fn hex(bytes: &[u8]) -> impl Iterator<Item = char> + '_ {
