@@ -20,13 +20,13 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// What came on top of what was counted before.
+    /// What came on top of what was counted before; `None` if the count was begun anew in between, and so says nothing.
     #[must_use]
-    pub fn since(self, before: Self) -> Self {
-        Self {
-            performed: self.performed.saturating_sub(before.performed),
-            operations: self.operations.saturating_sub(before.operations),
-        }
+    pub fn since(self, before: Self) -> Option<Self> {
+        Some(Self {
+            performed: self.performed.checked_sub(before.performed)?,
+            operations: self.operations.checked_sub(before.operations)?,
+        })
     }
 }
 
@@ -66,5 +66,18 @@ pub async fn each_operation(shared: &Shared, mut note: impl FnMut(SmolStr, u64))
             }
         }
         in_a_row = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_that_was_begun_anew_says_nothing() {
+        let totals = |performed, operations| Totals { performed, operations };
+        assert_eq!(totals(7, 6).since(totals(3, 3)), Some(totals(4, 3)));
+        assert_eq!(totals(5, 5).since(totals(9, 3)), None);
+        assert_eq!(totals(9, 2).since(totals(9, 3)), None);
     }
 }

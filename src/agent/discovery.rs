@@ -290,10 +290,9 @@ fn optional_https(url: Option<String>) -> Result<Option<String>, Unknown> {
 }
 
 fn unusable(check: &str, what: &dyn std::fmt::Display) -> Unknown {
-    let mut text = what.to_string();
-    if let Some((end, _)) = text.char_indices().nth(120) {
-        text.truncate(end); // it may hold whatever a peer sent
-    }
+    // It may hold whatever a peer sent, and is shown on a terminal.
+    let shown = |letter: char| if letter.is_control() { '?' } else { letter };
+    let text: String = what.to_string().chars().take(120).map(shown).collect();
     Unknown::Unusable(format_smolstr!("{check}: {text}"))
 }
 
@@ -327,6 +326,13 @@ mod tests {
         assert!(check_poppy(&poppy, "a.example", SessionMode::Dpop01).is_err());
         poppy.protocol_version = "0.1".into();
         assert_eq!(check_poppy(&poppy, "www.a.example", SessionMode::Dpop01), Ok(()));
+    }
+
+    #[test]
+    fn what_a_peer_sent_is_shown_short_and_without_control_characters() {
+        let sent = format!("\u{1b}[2J{}", "é".repeat(200));
+        let Unknown::Unusable(text) = unusable("D2", &sent) else { panic!("not a failed check") };
+        assert_eq!(text, format!("D2: ?[2J{}", "é".repeat(116)));
     }
 
     #[test]

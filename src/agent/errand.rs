@@ -19,7 +19,7 @@ use super::{
     session::{NoToken, TokenDesk, secret},
 };
 use crate::{
-    history::record::{ApprovedBy, Purpose},
+    history::record::{ApprovedBy, Outcome, Purpose},
     identity::KeyError,
     protocol::ErrorCode,
 };
@@ -135,20 +135,25 @@ impl Errand<'_> {
         let signed_in = self.kind.is_some_and(|kind| site.sign_in.is_needed_by(kind));
         let mut wanted = Wanted { resource: self.resource, signed_in };
         let mut token = desk.token(process, wanted, None).await?;
+        // A try that may have acted: what comes after it, and never leaves, does not make it one that did not.
+        let mut open: Option<Ended> = None;
         loop {
             if self.unless.is_some_and(|unless| unless.load(Ordering::Acquire)) {
-                return Err(NotSent::Withheld);
+                return open.ok_or(NotSent::Withheld);
             }
             let again = nonce_demanded || token_refused || sign_in_asked;
             let ended = self.send(person, home, site, process, &token, again).await?;
             if let Some(nonce) = &ended.nonce {
                 home.sessions.keep_nonce(self.url.host(), nonce.clone());
             }
-            match ended.code {
-                Some(ErrorCode::UseDpopNonce) if !nonce_demanded && ended.nonce.is_some() => nonce_demanded = true,
+            let renews = match ended.code {
+                Some(ErrorCode::UseDpopNonce) if !nonce_demanded && ended.nonce.is_some() => {
+                    nonce_demanded = true;
+                    false
+                }
                 Some(ErrorCode::InvalidToken) if !token_refused => {
                     token_refused = true;
-                    token = desk.token(process, wanted, Some(&token)).await?;
+                    true
                 }
                 Some(ErrorCode::SignInRequired) if !sign_in_asked => {
                     sign_in_asked = true;
@@ -156,9 +161,19 @@ impl Errand<'_> {
                     if let Some(kind) = self.kind {
                         site.sign_in.note_needed_by(kind);
                     }
-                    token = desk.token(process, wanted, Some(&token)).await?;
+                    true
                 }
+                _ if ended.outcome == Outcome::Unsent => return Ok(open.unwrap_or(ended)),
                 _ => return Ok(ended),
+            };
+            if ended.outcome == Outcome::Unknown {
+                open = Some(ended);
+            }
+            if renews {
+                token = match desk.token(process, wanted, Some(&token)).await {
+                    Ok(token) => token,
+                    Err(why) => return open.ok_or_else(|| why.into()),
+                };
             }
         }
     }

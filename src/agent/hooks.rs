@@ -2,7 +2,7 @@
 //! and somebody counts what was performed. A simulated Company does all that by itself.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, btree_map::Entry},
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -15,10 +15,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::{person::lock, words::Words};
 use crate::{
-    history::{
-        Event,
-        record::{FaultStruck, SETTLE_FAILED},
-    },
     plan::{Hook, Hooks, Performed, Plan, Proposals},
     world::{Answer, World},
 };
@@ -53,8 +49,8 @@ pub(super) struct Staff {
     tallies: Mutex<BTreeMap<&'static str, HookTally>>,
     /// The operations that Agents were shown, by action ID, where each one's performances are asked for.
     shown: Mutex<BTreeMap<SmolStr, String>>,
-    /// The operations whose outcome is seen to.
-    settling: Mutex<BTreeSet<SmolStr>>,
+    /// The operations whose outcome is seen to, and whether they have been given it.
+    settling: Mutex<BTreeMap<SmolStr, bool>>,
     /// Nothing new is begun any more.
     over: CancellationToken,
 }
@@ -98,7 +94,7 @@ impl Staff {
         if drawn.chance(proposals.revise_before_approval) {
             let after = proposals.revise_after.sample(self.world.draw("hook.revise-after", action, 0));
             let words = Words::of_operation(&self.world, action, id);
-            self.spawn(after, "revise", hook.clone(), words, None);
+            self.revise(after, hook, words);
         }
     }
 
@@ -108,51 +104,64 @@ impl Staff {
         let drawn = self.world.draw("hook.revise-during-confirm", action, attempt);
         if drawn.chance(proposals.revise_during_confirm) {
             let words = Words::of_operation(&self.world, action, id).in_round(attempt + 1);
-            self.spawn(Duration::ZERO, "revise", hook.clone(), words, None);
+            self.revise(Duration::ZERO, hook, words);
         }
+    }
+
+    /// Whether an operation waits for somebody here who has not given it its outcome: it cannot come to its end by itself.
+    pub(super) fn owes_outcome(&self, kind: &str, action: &str) -> bool {
+        let waits = self.hooks.settle.as_ref().is_some_and(|settle| settle.actions.contains(kind));
+        waits && lock(&self.settling).get(action) != Some(&true)
     }
 
     /// An operation was seen in progress: where nothing else ends it, somebody does.
     pub(super) fn in_progress(self: &Arc<Self>, kind: &str, action: &SmolStr, id: &str) {
         let Some(settle) = &self.hooks.settle else { return };
-        if !settle.actions.contains(kind) || !lock(&self.settling).insert(action.clone()) {
+        if !settle.actions.contains(kind) {
             return;
+        }
+        match lock(&self.settling).entry(action.clone()) {
+            Entry::Occupied(_) => return,
+            Entry::Vacant(new) => drop(new.insert(false)),
         }
         let succeeded = self.world.draw("hook.settle", action, 0).chance(settle.succeed);
         let words = Words::of_operation(&self.world, action, id).with("succeeded", succeeded);
         let after = settle.after.sample(self.world.draw("hook.settle-after", action, 0));
-        self.spawn(after, "settle", settle.hook.clone(), words, Some(action.clone()));
-    }
-
-    fn spawn(
-        self: &Arc<Self>,
-        after: Duration,
-        name: &'static str,
-        hook: Hook,
-        words: Words,
-        settled: Option<SmolStr>,
-    ) {
-        let staff = Arc::clone(self);
-        self.world.spawn(async move {
-            let asking = async {
-                staff.world.sleep(after).await;
-                let tries = if name == "settle" { SETTLE_TRIES_MAX } else { 1 };
-                for _ in 0..tries {
-                    match staff.ask(name, &hook, &words).await {
-                        Ok(_) => return,
-                        Err(NoHook::Refused) => break,
-                        Err(NoHook::Failed) => staff.world.sleep(SETTLE_AGAIN).await,
+        let (staff, action, hook) = (Arc::clone(self), action.clone(), settle.hook.clone());
+        self.spawn(async move {
+            staff.world.sleep(after).await;
+            for _ in 0..SETTLE_TRIES_MAX {
+                match staff.ask("settle", &hook, &words).await {
+                    Ok(_) => drop(lock(&staff.settling).insert(action, true)),
+                    Err(NoHook::Refused) => {}
+                    Err(NoHook::Failed) => {
+                        staff.world.sleep(SETTLE_AGAIN).await;
+                        continue;
                     }
                 }
-                if let Some(action) = settled {
-                    // Nobody at the Company can be blamed for what was never seen to.
-                    staff.world.record(Event::Fault(FaultStruck::of_action("settle", SETTLE_FAILED, action)));
-                }
-            };
+                return;
+            }
+        });
+    }
+
+    /// Asks for other terms of an operation so much later.
+    fn revise(self: &Arc<Self>, after: Duration, hook: &Hook, words: Words) {
+        let (staff, hook) = (Arc::clone(self), hook.clone());
+        self.spawn(async move {
+            staff.world.sleep(after).await;
+            // Whether it could is in the tally.
+            let _ = staff.ask("revise", &hook, &words).await;
+        });
+    }
+
+    /// Does something beside the Agents, until the run is over.
+    fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let over = self.over.clone();
+        self.world.spawn(async move {
             tokio::select! {
                 biased;
-                () = staff.over.cancelled() => {}
-                () = asking => {}
+                () = over.cancelled() => {}
+                () = work => {}
             }
         });
     }

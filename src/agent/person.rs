@@ -73,7 +73,8 @@ impl Person {
         let who = format!("{}@{name}", self.user());
         let world = &self.shared.world;
         let key = SigningKey::derive(|attempt| world.draw("user-key", &who, u64::from(attempt)).bytes())?;
-        let user_id = digest::base64url(world.draw("user-id", &who, 0).bytes::<16>());
+        // A target that knows her from an earlier run would give her the operations that she left open in it.
+        let user_id = digest::base64url(world.draw("user-id", &who, self.shared.run_mark).bytes::<16>());
         let home = Arc::new(Home {
             company,
             user_id: format_smolstr!("usr_{user_id}"),

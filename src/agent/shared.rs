@@ -31,8 +31,8 @@ pub struct Shared {
     pub(super) staff: Arc<Staff>,
     /// The run is over: who waits looks once more.
     pub(super) last_call: CancellationToken,
-    /// What makes the identifiers of this run's proofs and assertions unlike those of another run with the same seed: a
-    /// target remembers them for longer than a run lasts. Nothing where the Company begins anew with each run.
+    /// What makes the identifiers of this run's Users, proofs and assertions unlike those of another run with the same
+    /// seed: a target remembers them for longer than a run lasts. Nothing where the Company begins anew with each run.
     pub(super) run_mark: u64,
 }
 

@@ -29,6 +29,9 @@ const REVOKES_MAX: u32 = 20;
 /// How often an Agent polls before its User has done anything.
 const IMPATIENCE_CHANCE: f64 = 0.1;
 
+/// The shortest interval between polls, whatever the Company says: no Agent spins.
+const INTERVAL_MIN: Duration = Duration::from_secs(1);
+
 /// The longest interval between polls that an Agent keeps to; a longer one cannot be told from no answer.
 const INTERVAL_MAX: Duration = Duration::from_secs(300);
 
@@ -111,7 +114,7 @@ impl TokenDesk<'_> {
                     return Err(not_signed_in("foreign-sign-in-page"));
                 }
                 return Ok(Course {
-                    interval: Duration::from_secs(begun.interval).min(INTERVAL_MAX),
+                    interval: Duration::from_secs(begun.interval).clamp(INTERVAL_MIN, INTERVAL_MAX),
                     ends: asked_at + Duration::from_secs(begun.expires_in),
                     begun,
                     next: asked_at,

@@ -86,8 +86,13 @@ fn judge_resolved(case: &Case, ground: &Ground, tally: &mut Tally) {
     if shown.is_none() && may_be.is_empty() {
         return;
     }
+    // What was confirmed only after the settle time had none of it to come to its end in.
+    let mut confirms = case.possible_confirms().peekable();
+    if confirms.peek().is_some() && !confirms.any(|ask| ground.before(ask.sent, settled)) {
+        return;
+    }
     let asked_afterwards = case.looks.iter().find(|look| !ground.before(look.sent, settled));
-    let judges_resolved = !case.unattended && (asked_afterwards.is_some() || case.finals().next().is_some());
+    let judges_resolved = asked_afterwards.is_some() || case.finals().next().is_some();
     let unresolved = judges_resolved && tally.judges(Anomaly::UnresolvedAtQuiescence);
     let abandoned = !ground.cut_off && tally.judges(Anomaly::AbandonedOperation);
     if case.finals().next().is_some() {

@@ -48,7 +48,7 @@ fn announce(plan: &Plan, target: &Target, address: SocketAddr) -> Vec<String> {
         format!("this run loads `{}`: https://{} at {address}", target.name, target.domain),
         format!("  how hard: {}", plan.load.iter().map(how_hard).collect::<Vec<_>>().join("; ")),
     ];
-    let bounds: Option<u64> = plan.load.iter().map(|load| load.operations).sum();
+    let bounds = plan.load.iter().try_fold(0u64, |sum, load| Some(sum.saturating_add(load.operations?)));
     if let Some(journeys) = bounds {
         lines.push(format!("  how much: at most {}", format::counted(journeys, "journey", "journeys")));
     }

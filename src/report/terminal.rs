@@ -4,7 +4,7 @@ mod findings;
 mod page;
 mod tables;
 
-use std::collections::BTreeMap;
+use std::{cmp::Ordering, collections::BTreeMap};
 
 use page::Page;
 
@@ -116,10 +116,13 @@ fn load(page: &mut Page, summary: &Summary) {
 /// What the Companies counted themselves.
 fn performed_text(performed: PerformedRow) -> String {
     let operations = counted(performed.operations, "operation", "operations");
-    let mut text = match performed.times.checked_sub(performed.operations) {
-        Some(0) if performed.operations == 0 => "nothing".to_owned(),
-        Some(0) => format!("{operations}, none more than once"),
-        _ => format!("{operations}, {} in all: MORE THAN ONCE", counted(performed.times, "time", "times")),
+    let times = counted(performed.times, "time", "times");
+    let mut text = match performed.times.cmp(&performed.operations) {
+        Ordering::Equal if performed.operations == 0 => "nothing".to_owned(),
+        Ordering::Equal => format!("{operations}, none more than once"),
+        Ordering::Greater => format!("{operations}, {times} in all: MORE THAN ONCE"),
+        // No count can be so; whoever reads it is to see what was said.
+        Ordering::Less => format!("{operations}, {times} in all"),
     };
     text += ", by the Company's own count";
     if performed.asked > 0 {

@@ -1,7 +1,5 @@
 //! What a target counted itself: it goes into the ledger, where a simulated backend writes what took effect.
 
-use std::time::Duration;
-
 use smol_str::SmolStr;
 
 use crate::{
@@ -22,8 +20,8 @@ impl Before {
     }
 }
 
-/// Takes the target's count of the run and writes it down, in no more than that time; how many counts were not to be had.
-pub(super) async fn at_the_end(shared: &Shared, field: &Field, before: Before, time: Duration) -> u64 {
+/// Takes the target's count of the run and writes it down, until `over` at the most; how many counts were not to be had.
+pub(super) async fn at_the_end(shared: &Shared, field: &Field, before: Before, over: impl Future<Output = ()>) -> u64 {
     let Some(target) = &shared.plan().target else { return 0 };
     let mut missing = match target.hooks.performed {
         None => return 0,
@@ -36,15 +34,17 @@ pub(super) async fn at_the_end(shared: &Shared, field: &Field, before: Before, t
             missing -= 1;
         })
         .await;
-        if let (Some(before), Some(after)) = (before.0, agent::totals(shared).await) {
-            note_totals(field, &target.name, after.since(before));
+        if let (Some(before), Some(after)) = (before.0, agent::totals(shared).await)
+            && let Some(totals) = after.since(before)
+        {
+            note_totals(field, &target.name, totals);
             missing -= 1;
         }
     };
     tokio::select! {
         biased;
         () = counting => {}
-        () = field.sleep_until(field.now() + time) => {}
+        () = over => {}
     }
     missing
 }

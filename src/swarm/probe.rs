@@ -67,7 +67,14 @@ pub async fn probe(plan: &Plan, may_load: &BTreeSet<String>, epoch: Timestamp) -
                 place(&field, target, url).await?;
             }
         }
-        Err(unfit) => return Err(NotLoaded::Unreachable(told(&unfit, &shared, &field, address))),
+        Err(unfit) => {
+            // Documents may lead to other hosts, which are somewhere else, or may not be asked.
+            let address = match &unfit {
+                Unfit::NoAnswer { url, .. } => place(&field, target, url).await?,
+                Unfit::Check(_) | Unfit::NoOperations | Unfit::NoSignIn => address,
+            };
+            return Err(NotLoaded::Unreachable(told(&unfit, &shared, &field, address)));
+        }
     }
     for (name, hook) in hooks_of(target) {
         reach_hook(&field, target, name, hook).await?;

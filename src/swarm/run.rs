@@ -35,7 +35,7 @@ const INTERVAL: Duration = Duration::from_secs(1);
 /// How long a target's own count may take.
 const COUNT_TIME: Duration = Duration::from_secs(300);
 
-/// The same of a run that was interrupted.
+/// The same once a run was interrupted.
 const COUNT_INTERRUPTED_TIME: Duration = Duration::from_secs(10);
 
 /// What a run is watched and ended by, from outside.
@@ -112,8 +112,7 @@ pub async fn run(plan: &Arc<Plan>, field: &Arc<Field>, meter: &Meter, control: &
     crew.cut_off().await;
     shared.last_call();
     let ended = field.now();
-    let patience = if interrupted { COUNT_INTERRUPTED_TIME } else { COUNT_TIME };
-    let uncounted = counted::at_the_end(&shared, field, before, patience).await;
+    let uncounted = counted::at_the_end(&shared, field, before, counting_time(field, control, interrupted)).await;
     field.close().await;
     background.stop().await;
     let hooks = shared.hook_tallies();
@@ -157,6 +156,18 @@ async fn last_looks(field: &Arc<Field>, crew: &Crew, request_timeout: Duration, 
         () = crew.all_ended() => {}
         () = field.sleep_until(field.now() + request_timeout) => {}
     }
+}
+
+/// Ends when a target's own count has taken long enough.
+async fn counting_time(field: &Arc<Field>, control: &Control, interrupted: bool) {
+    if !interrupted {
+        tokio::select! {
+            biased;
+            () = control.stop.cancelled() => {}
+            () = field.sleep_until(field.now() + COUNT_TIME) => return,
+        }
+    }
+    field.sleep_until(field.now() + COUNT_INTERRUPTED_TIME).await;
 }
 
 fn enter(field: &Field, phase: PhaseIs, open: u64) {

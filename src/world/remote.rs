@@ -68,9 +68,14 @@ impl Place {
         let own = if tls { 443 } else { 80 };
         let port = uri.port_u16().unwrap_or(own);
         let authority = if port == own { named.clone() } else { format!("{named}:{port}") };
-        let host = named.trim_start_matches('[').trim_end_matches(']').to_owned();
+        let host = plain(&named).to_owned();
         Some(Self { host, port, authority, tls })
     }
+}
+
+/// A host without the brackets that an IPv6 address has in a URL.
+fn plain(host: &str) -> &str {
+    host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
 }
 
 impl RemoteSite {
@@ -81,7 +86,7 @@ impl RemoteSite {
         let Remote { party, connect_to, ca, may_load } = remote;
         let trust = Trust::new(ca.as_ref()).map_err(|why| FieldError::Trust { party: party.name.clone(), why })?;
         let tls = TlsConnector::from(trust.client_config());
-        let may_load = may_load.into_iter().map(|host| host.to_ascii_lowercase()).collect();
+        let may_load = may_load.iter().map(|host| plain(host).to_ascii_lowercase()).collect();
         Ok(Self { connect_to, may_load, trust, tls, resolved: Mutex::default() })
     }
 
@@ -206,6 +211,16 @@ mod tests {
         assert_eq!(address, Ok("127.0.0.1:18444".parse().unwrap()));
         assert_eq!(site.looked_up(&place("http://192.0.2.7/settle")).await, Err(Why::NotPermitted));
         assert_eq!(site.looked_up(&place("http://0.0.0.0/settle")).await, Err(Why::NotPermitted));
+        assert_eq!(site.looked_up(&place("http://[::ffff:192.0.2.7]/settle")).await, Err(Why::NotPermitted));
+    }
+
+    #[tokio::test]
+    async fn an_ipv6_address_may_be_named_as_its_url_has_it() {
+        for named in ["[2001:DB8::1]", "2001:db8::1"] {
+            let site = site(ConnectTo::default(), &[named]);
+            assert!(site.looked_up(&place("http://[2001:db8::1]:80/settle")).await.is_ok(), "{named}");
+            assert_eq!(site.looked_up(&place("http://[2001:db8::2]/settle")).await, Err(Why::NotPermitted));
+        }
     }
 
     #[tokio::test]

@@ -204,9 +204,17 @@ impl Parcel {
             let (bring, brought) = oneshot::channel();
             let (parcel, copy, after) = (Arc::clone(&self), request.clone(), duplicate.effect.after);
             tokio::spawn(async move {
-                parcel.wait(after).await;
-                // Nobody may be waiting for the second copy's answer.
-                let _ = bring.send(parcel.exchange(copy, 2, Cut::None).await);
+                let second = async {
+                    parcel.wait(after).await;
+                    parcel.exchange(copy, 2, Cut::None).await
+                };
+                tokio::select! {
+                    biased;
+                    // Nobody may be waiting for the second copy's answer.
+                    answer = second => drop(bring.send(answer)),
+                    () = parcel.field.sleep_until(parcel.deadline + after + STRAY_TIME) => {}
+                    () = parcel.field.closed() => {}
+                }
             });
             (brought, duplicate.effect.second_answers)
         });

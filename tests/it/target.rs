@@ -17,6 +17,7 @@ use axum::{
 use jiff::Timestamp;
 use poppyfield::{
     checker::{self, Judgement, Options},
+    fault::Faults,
     history::{
         Event, Recorder,
         record::{LedgerEntry, Purpose},
@@ -30,7 +31,7 @@ use poppyfield::{
     protocol::{ClientMetadata, JwkSet},
     scenario::{self, Overrides},
     swarm::{self, Control, Ground, NotLoaded, Ran},
-    world::{Authority, Field, Lane},
+    world::{Authority, Field, FieldOptions, Host, Lane, Party, PartyKind},
 };
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -393,6 +394,41 @@ async fn the_people_at_the_target_are_asked_to_change_terms_and_to_end_what_is_i
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_a_hook_left_in_progress_accuses_nobody() {
+    let stuck_run = |hooked: bool| async move {
+        let theirs = Theirs::open(|company| {
+            company.answers.answer_within = Duration::ZERO;
+            company.backend.latency = Distribution::Constant(Duration::from_secs(120));
+            company.backend.timeout = Duration::from_secs(120);
+        })
+        .await;
+        let mut target = theirs.target();
+        target.hooks.settle = hooked.then(|| Settle {
+            hook: theirs.hook("/no-such-hook", json!({ "operation_id": "{operation_id}" })),
+            actions: target.actions.keys().cloned().collect(),
+            after: Distribution::ZERO,
+            succeed: 1.0,
+        });
+        let mut plan = aimed("confirm-storm", target);
+        plan.settle = Duration::from_secs(1);
+        plan.faults.clear();
+        for load in &mut plan.load {
+            if let LoadModel::Closed { stages, .. } = &mut load.model {
+                stages[0].time = Duration::from_secs(2);
+            }
+        }
+        let done = run(plan).await;
+        theirs.field.close().await;
+        done
+    };
+    let (hooked, own) = tokio::join!(stuck_run(true), stuck_run(false));
+    assert!(hooked.ran.cut_off > 0 && hooked.ran.hooks["settle"].refused > 0, "{:?}", hooked.ran);
+    assert!(hooked.judgement.findings.is_empty(), "{}", hooked.explained());
+    // Without such a hook it is the Company that ends them, or does not.
+    assert_eq!(own.anomalies(), ["unresolved-at-quiescence"], "{}", own.explained());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_count_in_all_is_taken_before_the_run_and_after_it() {
     let theirs = Theirs::open(|_| {}).await;
     let mut target = theirs.target();
@@ -470,5 +506,50 @@ async fn a_first_look_says_what_is_wrong_and_what_to_do() {
     assert!(
         matches!(&refused, NotLoaded::NotPermitted(text) if text.contains("--i-may-load-this-target clothes-1.example"))
     );
+    theirs.field.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_first_look_tells_of_the_host_that_documents_lead_to() {
+    let theirs = Theirs::open(|_| {}).await;
+    let authority = Arc::new(Authority::new().expect("an authority"));
+    let ca = CaFile { path: "front.pem".to_owned(), pem: authority.pem() };
+    let options = FieldOptions {
+        seed: 1,
+        epoch: now(),
+        recorder: Recorder::in_memory(),
+        faults: Faults::new(1, Vec::new(), []),
+        lane: Lane::Sockets { bind: loopback(), authority: Some(authority) },
+    };
+    let front = Field::new(options).expect("a field");
+    let document = json!({
+        "protocol_version": "0.2",
+        "organization": { "name": "Front", "domain": "front.example" },
+        "auth": { "issuer": "https://id.example" },
+    });
+    let router = Router::new().route("/.well-known/poppy.json", get(move || std::future::ready(Json(document))));
+    let host = Host {
+        party: Party::new(PartyKind::Company, "front"),
+        names: vec!["front.example".to_owned()],
+        direct: false,
+        port: 0,
+        make: Box::new(move |_| router.clone()),
+    };
+    front.open(host).await.expect("a socket");
+    let address = front.addresses()[0].1;
+    let told = async |elsewhere: SocketAddr| {
+        let connect_to = ConnectTo { every: Some(elsewhere), hosts: [("front.example".into(), address)].into() };
+        let target = Target { domain: "front.example".into(), connect_to, ca: Some(ca.clone()), ..theirs.target() };
+        look(target).await.expect_err("there is no authorization server")
+    };
+    let far = told("192.0.2.1:443".parse().expect("an address")).await;
+    assert!(
+        matches!(&far, NotLoaded::NotPermitted(text) if text.contains("--i-may-load-this-target id.example")),
+        "{far:?}"
+    );
+    let closed = TcpListener::bind((loopback(), 0)).await.expect("a port").local_addr().expect("an address");
+    let text = told(closed).await.to_string();
+    assert!(text.contains(&format!("no connection can be made at {closed}, where https://id.example/")), "{text}");
+    front.close().await;
     theirs.field.close().await;
 }

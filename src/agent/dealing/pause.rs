@@ -57,9 +57,11 @@ impl Dealing {
     }
 
     /// The run is over: looks once more after what may be confirmed, and returns only if that is final. Nothing new
-    /// is begun any more, so otherwise the Agent waits to be cut off.
+    /// is begun any more, so otherwise the Agent waits to be cut off. A target is not asked how it settled what its hook
+    /// has not settled: that it is still in progress would be the hook's doing.
     async fn look_last(&mut self, process: &mut Process) {
-        if self.confirm_left && !self.seen.is_final() {
+        let owed = self.shared().staff.owes_outcome(&self.wish.kind, &self.operation.action);
+        if self.confirm_left && !self.seen.is_final() && !owed {
             // Whatever the look brought is in the history; the journey ends here either way.
             let _ = self.look(process).await;
         }

@@ -183,3 +183,12 @@ async fn operators_serve_what_their_agents_use() {
     let key = crate::identity::PublicKey::from_jwk(keys.find("k1").unwrap()).unwrap();
     assert_eq!(jws.verify(&key), Ok(()));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_user_is_somebody_new_to_a_target_in_each_run_and_the_same_to_a_simulated_company() {
+    let user_id = |run: &Run| Person::new(&run.shared, 1).home(0).unwrap().user_id.clone();
+    let (first, mut second) = (run().await, run().await);
+    assert_eq!(user_id(&first), user_id(&second));
+    Arc::get_mut(&mut second.shared).unwrap().run_mark = 1;
+    assert_ne!(user_id(&first), user_id(&second));
+}

@@ -234,3 +234,23 @@ async fn a_sign_out_at_the_end_is_taken_however_the_journey_ends_and_is_nothing_
     assert_eq!(plain.journey(1, &[propose(), JourneyStep::SignOut]).await, JourneyEnd::LeftOpen);
     assert!(plain.fake.asked("revoke").is_empty() && plain.fake.asked("device").is_empty());
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_confirm_that_may_have_acted_is_followed_up_even_if_there_is_no_token_for_a_while() {
+    let run = super::run().await;
+    let person = Person::new(&run.shared, 1);
+    let wait = JourneyStep::Wait { time: Distribution::Constant(Duration::from_secs(10)) };
+    let steps = [propose(), JourneyStep::AskUser(approves()), wait, confirm(), JourneyStep::Track];
+    run.fake.say("confirm", [Say::Instead(401, r#"{"error":"invalid_token"}"#)]);
+    let refused = Say::Only(400, None, r#"{"error":"invalid_client"}"#);
+    run.fake.say("token", std::iter::once(Say::Usual).chain(vec![refused; 5]));
+    // Another journey's token request may have ended the token by then.
+    let doubt = async {
+        run.shared.world.sleep(Duration::from_secs(5)).await;
+        person.home(0).unwrap().sessions.doubt();
+    };
+    let (end, ()) = tokio::join!(run.journey_of(&person, &steps, 1), doubt);
+    assert_eq!(run.calls(Purpose::Confirm)[0].1.outcome, Outcome::Unknown);
+    assert_eq!(end, JourneyEnd::CompletedSucceeded);
+    assert_eq!(run.meter.counts().counter("left_open"), 0);
+}

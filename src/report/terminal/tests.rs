@@ -211,6 +211,10 @@ fn what_a_company_counts_itself_is_told() {
         performed_text(PerformedRow { asked: 0, times: 39, ..each }),
         format!("37 operations, 39 times in all: MORE THAN ONCE, {own}")
     );
+    assert_eq!(
+        performed_text(PerformedRow { asked: 0, times: 1, ..each }),
+        format!("37 operations, 1 time in all, {own}")
+    );
     let judged = Judged { anomalies: held(), performed: Some(each), ..Judged::default() };
     let text = rendered(summary(&meter(), judged));
     assert!(text.contains("\nPerformed    37 operations, none more than once"), "{text}");
