@@ -26,6 +26,8 @@ pub(crate) struct Ask {
     pub(crate) approved_by: Option<ApprovedBy>,
     pub(crate) why: Option<SmolStr>,
     pub(crate) retry_after_ms: Option<u64>,
+    /// Whether it was delivered twice: the answer is then one copy's alone.
+    pub(crate) is_doubled: bool,
     /// Whether a copy of it was seen to arrive.
     pub(crate) arrived: bool,
     /// When the last answer to a copy of it was seen to leave, before it ended for its caller.
@@ -150,9 +152,10 @@ pub(crate) fn state_name(state: State) -> &'static str {
 }
 
 impl Ask {
-    /// Whether the Company may have acted on it: anything but a definite refusal or a request that never left.
+    /// Whether the Company may have acted on it: anything but a definite refusal or a request that never left. A refusal
+    /// of one copy says nothing of the other.
     pub(crate) fn may_have_acted(&self) -> bool {
-        !matches!(self.ended, Some((_, Outcome::Refused | Outcome::Unsent)))
+        self.is_doubled || !matches!(self.ended, Some((_, Outcome::Refused | Outcome::Unsent)))
     }
 
     /// Whether it ended without an answer, or has not ended.

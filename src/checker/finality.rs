@@ -86,9 +86,9 @@ fn judge_resolved(case: &Case, ground: &Ground, tally: &mut Tally) {
     if shown.is_none() && may_be.is_empty() {
         return;
     }
-    // What was confirmed only after the settle time had none of it to come to its end in.
+    // What was confirmed too late had no time to come to its end in.
     let mut confirms = case.possible_confirms().peekable();
-    if confirms.peek().is_some() && !confirms.any(|ask| ground.before(ask.sent, settled)) {
+    if confirms.peek().is_some() && !confirms.any(|ask| ground.can_settle(ask.sent)) {
         return;
     }
     let asked_afterwards = case.looks.iter().find(|look| !ground.before(look.sent, settled));

@@ -22,6 +22,9 @@ use crate::history::record::{
 /// The name of the extension that an operator must list to be given operations (Operations 2).
 const EXTENSION: &str = "operations";
 
+/// The kind of a fault that delivers a request twice.
+const DUPLICATE: &str = "duplicate";
+
 /// What to judge.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options {
@@ -111,8 +114,14 @@ impl Checker {
                     self.ground.cut_off = phase.open > 0;
                 }
                 PhaseIs::Interrupted => self.ground.interrupted = true,
-                PhaseIs::Load | PhaseIs::Settling => {}
+                PhaseIs::Settling => self.ground.settling = Some(point),
+                PhaseIs::Load => {}
             },
+            Event::Fault(fault) if fault.kind == DUPLICATE => {
+                if let Some((ask, _)) = fault.call.as_ref().and_then(|call| self.pending_ask(call)) {
+                    ask.is_doubled = true;
+                }
+            }
             // For explanation, not for judging.
             Event::Fault(_) | Event::Lifecycle(_) => {}
         }
@@ -230,6 +239,7 @@ impl Checker {
             approved_by: call.approved_by,
             why: None,
             retry_after_ms: None,
+            is_doubled: false,
             arrived: false,
             answered: None,
             listed: session.map(|session| session.listed),
@@ -287,15 +297,20 @@ impl Checker {
     }
 
     fn wire(&mut self, point: Point, wire: &Wire) {
-        let (ask, ended) = match self.pending.get_mut(&wire.call) {
-            Some(Pending::Placed { case, ask, ended }) => (&mut self.cases[*case].asks[*ask], *ended),
-            Some(Pending::Proposal { ask, .. }) => (&mut **ask, false),
-            Some(Pending::Other) | None => return,
-        };
+        let Some((ask, ended)) = self.pending_ask(&wire.call) else { return };
         match wire.is {
             WireIs::Arrived => ask.arrived = true,
             WireIs::Answered if !ended => ask.answered = Some(point),
             WireIs::Answered => {}
+        }
+    }
+
+    /// A request about an action whose end is still to come, or whose copies may still arrive; and whether it has ended.
+    fn pending_ask(&mut self, call: &SmolStr) -> Option<(&mut Ask, bool)> {
+        match self.pending.get_mut(call)? {
+            Pending::Placed { case, ask, ended } => Some((&mut self.cases[*case].asks[*ask], *ended)),
+            Pending::Proposal { ask, .. } => Some((ask, false)),
+            Pending::Other => None,
         }
     }
 

@@ -40,6 +40,8 @@ pub(crate) struct Ground {
     pub(crate) terms: FxHashMap<SmolStr, TermsFacts>,
     /// By User, in order.
     pub(crate) standing: BTreeMap<SmolStr, Vec<Standing>>,
+    /// When new journeys and faults ended.
+    pub(crate) settling: Option<Point>,
     pub(crate) settled: Option<Point>,
     /// Whether journeys were still under way then, so that nobody can be said to have given up.
     pub(crate) cut_off: bool,
@@ -116,6 +118,13 @@ impl Ground {
     /// Whether `a` certainly came before `b`.
     pub(crate) fn before(&self, a: Point, b: Point) -> bool {
         self.key(a).saturating_add(self.slack()) < self.key(b)
+    }
+
+    /// Whether what was confirmed at that place had half of the settle time, at least, to come to its end in.
+    pub(crate) fn can_settle(&self, confirmed: Point) -> bool {
+        let Some(settled) = self.settled else { return false };
+        let half = self.settling.map_or(0, |settling| settled.at.saturating_sub(settling.at) / 2);
+        self.before(confirmed, settled) && confirmed.at.saturating_add(half) <= settled.at
     }
 
     /// The wall-clock times that a place may stand for, in nanoseconds since 1970, clock error allowed for.

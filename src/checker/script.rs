@@ -151,6 +151,7 @@ impl Script {
                 self.settles = false;
                 self.push(words.from, json!({"phase": {"is": "settled"}}));
             }
+            "settling" => self.push(words.from, json!({"phase": {"is": "settling"}})),
             "interrupted" => self.interrupted = true,
             "propose" | "read" | "confirm" | "cancel" => self.call(statement[0], &words),
             "effect" | "undo" => self.effect(statement[0] == "undo", &words),
@@ -225,6 +226,9 @@ impl Script {
             call["approved_by"] = json!(by(words.before.get("by")));
         }
         self.push(words.from, json!({"call": call}));
+        if option("doubled").is_some() {
+            self.push(words.from, json!({"fault": {"id": "F1", "do": "duplicate", "call": id}}));
+        }
         let answer = words.answer.expect("an answer");
         if answer == "open" {
             return;

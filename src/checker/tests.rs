@@ -103,6 +103,10 @@ fn legal_histories_stay_silent() {
         "performed op=foreign 1 @20; totals 900 900 @20",
         // A later count stands for the one before.
         "propose 1..2 proposed r1; confirm r1 5..9 succeeded r1; performed 0 @4; performed 1 @20",
+        // A refusal is one copy's; the other one was accepted.
+        "propose 1..2 proposed r1; confirm doubled= r1 3..4 refused:status-429; effect wrap r1 @6; read 10..11 succeeded r1",
+        // Confirmed with less than half of the settle time left.
+        "propose 1..2 proposed r1; settling @40; confirm r1 55..56 in_progress r1; settled @60; read 61..62 in_progress r1",
         // An action done at once, and one of a kind that this build does not know.
         "effect wrap kind=direct op=d1 @3",
         "effect wrap kind=ballot op=b1 @3; effect wrap kind=ballot op=b1 @4",
@@ -136,6 +140,10 @@ fn more_ways_to_show_an_anomaly() {
         ),
         (
             "propose 1..2 proposed r1; confirm r1 5..9 open; read 10..19 unknown; settled @60; read 61..62 in_progress r1",
+            "unresolved-at-quiescence",
+        ),
+        (
+            "propose 1..2 proposed r1; settling @40; confirm r1 45..46 in_progress r1; settled @60; read 61..62 in_progress r1",
             "unresolved-at-quiescence",
         ),
         ("propose 1..2 proposed r1 exp=8; confirm r1 5..12 failed r1 exp=8 at=8.001", "confirm-accepted-after-expiry"),
