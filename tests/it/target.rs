@@ -16,6 +16,7 @@ use axum::{
 };
 use jiff::Timestamp;
 use poppyfield::{
+    agent::NoCount,
     checker::{self, Judgement, Options},
     history::{
         Event, Recorder,
@@ -273,7 +274,7 @@ async fn a_company_that_follows_the_rules_is_judged_and_not_accused() {
         assert!(done.judgement.incomplete.is_empty(), "{:?}", done.judgement.incomplete);
         assert!(done.judgement.counts.operations >= 15, "{scenario}: {:?}", done.judgement.counts);
         assert!(done.faults() > 0, "{scenario}: faults are made by the Agents' side");
-        assert_eq!((done.ran.uncounted, done.ran.interrupted), (0, false));
+        assert!(done.ran.uncounted.is_empty() && !done.ran.interrupted, "{:?}", done.ran.uncounted);
         let counted = &done.ran.hooks["performed"];
         assert!(counted.done > 0 && counted.failed + counted.refused == 0, "{counted:?}");
         let effects = theirs.recorder.snapshot().1.len();
@@ -416,7 +417,8 @@ async fn a_count_that_is_not_to_be_had_is_told() {
     target.hooks.performed = Some(Performed::EachOperation { hook, count: "/times".to_owned() });
     let done = run(aimed("confirm-storm", target)).await;
     let tally = &done.ran.hooks["performed"];
-    assert_eq!((done.ran.uncounted, tally.done), (tally.refused, 0));
+    assert_eq!(done.ran.uncounted, [(NoCount::UnknownOperation(404), tally.refused)].into());
+    assert_eq!(tally.done, 0);
     assert!(tally.refused > 0 && tally.why.as_deref() == Some("status 404"), "{tally:?}");
     theirs.field.close().await;
 }

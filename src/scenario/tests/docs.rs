@@ -158,7 +158,9 @@ fn placeholders_of_targets_are_those_of_the_reference() {
     let words: Vec<&str> = crate::plan::FakeValue::ALL.iter().map(|value| value.word()).collect();
     assert_eq!(made_up, words);
     let told = |word: &str| page.contains(&format!("`{{{word}}}`"));
-    for word in ["order_id", "item_id", "sku", "user", "account", "intent", "operation_id", "user_code", "succeeded"] {
+    for word in
+        ["order_id", "item_id", "sku", "user", "account", "intent", "run", "operation_id", "user_code", "succeeded"]
+    {
         assert!(told(word), "{word}");
     }
 }
