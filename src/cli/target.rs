@@ -137,11 +137,11 @@ pub(super) fn uncounted(ran: &Ran) -> impl Iterator<Item = Inconclusive> {
                 "see that it keeps its records for as long as a run lasts, and was not restarted without them",
             ),
             NoCount::NoNumber { status, place, found } => (
-                format!("hook `performed` answered {status}, but gave no whole number at `{place}`, {times}: {found}"),
+                format!("hook `performed` answered {status}, but gave no whole number at `{place}` ({found}), {times}"),
                 "see that the target file names the place where the count stands in its answer",
             ),
             NoCount::NoAnswer(why) => (
-                format!("hook `performed` gave no count, {times}: {why}"),
+                format!("hook `performed` gave no count ({why}), {times}"),
                 "see that it answers, at the URL in the target file",
             ),
             NoCount::NotAsked => (
@@ -203,8 +203,8 @@ mod tests {
             reasons,
             [
                 "the target does not know 1 operation any more (hook `performed`: status 404)",
-                "hook `performed` answered 200, but gave no whole number at `/performd`, twice: nothing stands there",
-                "hook `performed` gave no count, 4 times: timeout",
+                "hook `performed` answered 200, but gave no whole number at `/performd` (nothing stands there), twice",
+                "hook `performed` gave no count (timeout), 4 times",
                 "the target was not asked any more how often it performed 12 operations",
             ]
         );
