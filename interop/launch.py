@@ -310,7 +310,10 @@ class Control:
         """How often one operation was performed, or how many performances of how many operations there were."""
         counts = self.company.performed()
         if "operation_id" in asked:
-            return {"performed": counts.get(asked["operation_id"], 0)}
+            operation = asked["operation_id"]
+            if operation not in counts:  # whoever lost its records cannot say "never": then this is a KeyError
+                await self.company.service.operation_record(operation)
+            return {"performed": counts[operation]}
         more = {operation: times for operation, times in counts.items() if times > 1}
         return {"performed": sum(counts.values()), "operations": len(counts), "more_than_once": more}
 

@@ -12,7 +12,6 @@ use super::{
     person::Person,
     process::{Named, Process},
     session::{NoToken, TokenDesk, Tries, form_request},
-    words::{self, Words},
 };
 use crate::{
     history::record::{Outcome, Purpose},
@@ -49,15 +48,17 @@ pub(super) async fn allow(
 async fn at_the_target(desk: &TokenDesk<'_>, target: &Target, begun: &DeviceAuthorization) -> bool {
     let Some(hook) = &target.hooks.approve_sign_in else { return true };
     let (shared, user) = (&desk.person.shared, desk.person.user());
-    let words = Words::new(&shared.world, &user)
+    let words = shared
+        .staff
+        .words(&user)
         .with("user", user.as_str())
         .with("account", account(desk.person))
         .with("user_code", begun.user_code.as_str());
     for _ in 0..HOOK_TRIES_MAX {
         match shared.staff.ask("approve_sign_in", hook, &words).await {
             Ok(_) => return true,
-            Err(NoHook::Refused) => return false,
-            Err(NoHook::Failed) => {}
+            Err(NoHook::Refused(_)) => return false,
+            Err(NoHook::Failed(_)) => {}
         }
     }
     false
@@ -67,7 +68,7 @@ async fn at_the_target(desk: &TokenDesk<'_>, target: &Target, begun: &DeviceAuth
 pub(super) fn account(person: &Person) -> String {
     let user = person.user();
     let target = person.shared.plan.target.as_ref();
-    let written = target.and_then(|target| words::account(&person.shared.world, target, &user));
+    let written = target.and_then(|target| person.shared.staff.account(target, &user));
     written.unwrap_or_else(|| user.to_string())
 }
 

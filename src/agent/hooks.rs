@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{person::lock, words::Words};
 use crate::{
-    plan::{Hook, Hooks, Performed, Plan, Proposals},
+    plan::{Hook, Hooks, Performed, Plan, Proposals, Target},
     world::{Answer, World},
 };
 
@@ -46,6 +46,8 @@ pub(super) struct Staff {
     world: World,
     hooks: Hooks,
     proposals: Option<Proposals>,
+    /// `{run}`: names the run among all of the target.
+    run: SmolStr,
     tallies: Mutex<BTreeMap<&'static str, HookTally>>,
     /// The operations that Agents were shown, by action ID, where each one's performances are asked for.
     shown: Mutex<BTreeMap<SmolStr, String>>,
@@ -55,28 +57,54 @@ pub(super) struct Staff {
     over: CancellationToken,
 }
 
-/// Why a hook gave nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Why a hook did nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum NoHook {
-    /// It said no.
-    Refused,
-    /// There was no answer, or one that is none.
-    Failed,
+    /// It said no, with that status.
+    Refused(u16),
+    /// There was no answer, or one that is none: why.
+    Failed(SmolStr),
+}
+
+/// What a hook said that did as it was asked.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct HookAnswer {
+    /// The status.
+    pub(super) status: u16,
+    /// The answer; `None` if it is no JSON.
+    pub(super) body: Option<Value>,
 }
 
 impl Staff {
-    pub(super) fn new(plan: &Plan, world: &World, over: CancellationToken) -> Arc<Self> {
+    pub(super) fn new(plan: &Plan, world: &World, run: SmolStr, over: CancellationToken) -> Arc<Self> {
         let hooks = plan.target.as_ref().map(|target| target.hooks.clone()).unwrap_or_default();
         let proposals = plan.companies.first().map(|company| company.proposals.clone());
         Arc::new(Self {
             world: world.clone(),
             hooks,
             proposals,
+            run,
             tallies: Mutex::default(),
             shown: Mutex::default(),
             settling: Mutex::default(),
             over,
         })
+    }
+
+    /// What placeholders stand for in every text about what `key` names.
+    pub(super) fn words(&self, key: &str) -> Words {
+        Words::new(&self.world, key).with("run", self.run.as_str())
+    }
+
+    /// The same for an operation: `{operation_id}`.
+    pub(super) fn words_of(&self, action: &str, id: &str) -> Words {
+        self.words(action).with("operation_id", id)
+    }
+
+    /// The account of a User at a target whose Users sign in.
+    pub(super) fn account(&self, target: &Target, user: &str) -> Option<String> {
+        let sign_in = target.sign_in.as_ref()?;
+        self.words(user).with("user", user).text(&sign_in.account)
     }
 
     /// What came of the hooks, by name; only those that were asked.
@@ -93,7 +121,7 @@ impl Staff {
         let drawn = self.world.draw("hook.revise-before-approval", action, 0);
         if drawn.chance(proposals.revise_before_approval) {
             let after = proposals.revise_after.sample(self.world.draw("hook.revise-after", action, 0));
-            let words = Words::of_operation(&self.world, action, id);
+            let words = self.words_of(action, id);
             self.revise(after, hook, words);
         }
     }
@@ -103,7 +131,7 @@ impl Staff {
         let (Some(hook), Some(proposals)) = (&self.hooks.revise, &self.proposals) else { return };
         let drawn = self.world.draw("hook.revise-during-confirm", action, attempt);
         if drawn.chance(proposals.revise_during_confirm) {
-            let words = Words::of_operation(&self.world, action, id).in_round(attempt + 1);
+            let words = self.words_of(action, id).in_round(attempt + 1);
             self.revise(Duration::ZERO, hook, words);
         }
     }
@@ -125,7 +153,7 @@ impl Staff {
             Entry::Vacant(new) => drop(new.insert(false)),
         }
         let succeeded = self.world.draw("hook.settle", action, 0).chance(settle.succeed);
-        let words = Words::of_operation(&self.world, action, id).with("succeeded", succeeded);
+        let words = self.words_of(action, id).with("succeeded", succeeded);
         let after = settle.after.sample(self.world.draw("hook.settle-after", action, 0));
         let (staff, action, hook) = (Arc::clone(self), action.clone(), settle.hook.clone());
         self.spawn(async move {
@@ -133,8 +161,8 @@ impl Staff {
             for _ in 0..SETTLE_TRIES_MAX {
                 match staff.ask("settle", &hook, &words).await {
                     Ok(_) => drop(lock(&staff.settling).insert(action, true)),
-                    Err(NoHook::Refused) => {}
-                    Err(NoHook::Failed) => {
+                    Err(NoHook::Refused(_)) => {}
+                    Err(NoHook::Failed(_)) => {
                         staff.world.sleep(SETTLE_AGAIN).await;
                         continue;
                     }
@@ -166,32 +194,39 @@ impl Staff {
         });
     }
 
-    /// Asks a hook for something; what it answered, `null` where that is no JSON.
-    pub(super) async fn ask(&self, name: &'static str, hook: &Hook, words: &Words) -> Result<Value, NoHook> {
+    /// Asks a hook for something.
+    pub(super) async fn ask(&self, name: &'static str, hook: &Hook, words: &Words) -> Result<HookAnswer, NoHook> {
         let answered = match request(hook, words) {
             Some(request) => self.world.hook(request).await,
-            None => return self.failed(name, NoHook::Failed, "its request cannot be made".into()),
+            None => return self.failed(name, NoHook::Failed("its request cannot be made".into())),
         };
         let response = match answered {
             Answer::Response(response) => response,
-            Answer::Unknown(why) | Answer::Unsent(why) => return self.failed(name, NoHook::Failed, why.word().into()),
+            Answer::Unknown(why) | Answer::Unsent(why) => return self.failed(name, NoHook::Failed(why.word().into())),
         };
         let status = response.status();
         if status.is_success() {
             self.count(name, |tally| tally.done += 1);
-            return Ok(serde_json::from_slice(response.body()).unwrap_or_default());
+            return Ok(HookAnswer { status: status.as_u16(), body: serde_json::from_slice(response.body()).ok() });
         }
-        let why = if status.is_client_error() { NoHook::Refused } else { NoHook::Failed };
-        self.failed(name, why, format_smolstr!("status {}", status.as_u16()))
+        let refused = status.is_client_error();
+        let status = status.as_u16();
+        self.failed(name, if refused { NoHook::Refused(status) } else { NoHook::Failed(of_status(status)) })
     }
 
-    fn failed<T>(&self, name: &'static str, how: NoHook, why: SmolStr) -> Result<T, NoHook> {
-        tracing::debug!("hook {name}: {why}");
+    fn failed<T>(&self, name: &'static str, how: NoHook) -> Result<T, NoHook> {
+        tracing::debug!("hook {name}: {how:?}");
         self.count(name, |tally| {
-            match how {
-                NoHook::Refused => tally.refused += 1,
-                NoHook::Failed => tally.failed += 1,
-            }
+            let why = match &how {
+                NoHook::Refused(status) => {
+                    tally.refused += 1;
+                    of_status(*status)
+                }
+                NoHook::Failed(why) => {
+                    tally.failed += 1;
+                    why.clone()
+                }
+            };
             tally.why.get_or_insert(why);
         });
         Err(how)
@@ -229,7 +264,7 @@ fn request(hook: &Hook, words: &Words) -> Option<Request<Bytes>> {
     Some(request)
 }
 
-/// The whole number at a place of an answer.
-pub(super) fn number_at(answer: &Value, pointer: &str) -> Option<u64> {
-    answer.pointer(pointer)?.as_u64()
+/// Why a hook did nothing that answered with that status.
+pub(super) fn of_status(status: u16) -> SmolStr {
+    format_smolstr!("status {status}")
 }

@@ -30,13 +30,14 @@ mod view;
 mod wish;
 mod words;
 
-pub use count::{Totals, each_operation, totals};
+pub use count::{NoCount, Totals, each_operation, totals};
 pub use course::{JourneyRun, run_journey};
 pub use end::JourneyEnd;
 pub use hooks::HookTally;
 pub use person::Person;
 pub use probe::{Published, Unfit, probe};
 pub use shared::Shared;
+pub use target::Absent;
 
 #[cfg(test)]
 mod tests;

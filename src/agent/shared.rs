@@ -1,6 +1,9 @@
 //! What all Agents of a run share.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex as Guarded},
+};
 
 use smol_str::SmolStr;
 use tokio::sync::Mutex;
@@ -10,6 +13,9 @@ use super::{
     discovery::Site,
     hooks::{HookTally, Staff},
     operator::Operator,
+    person::lock,
+    target::Absent,
+    words,
 };
 use crate::{
     identity::KeyError,
@@ -34,6 +40,8 @@ pub struct Shared {
     /// What makes the identifiers of this run's Users, proofs and assertions unlike those of another run with the same
     /// seed: a target remembers them for longer than a run lasts. Nothing where the Company begins anew with each run.
     pub(super) run_mark: u64,
+    /// How often a target's answers gave no value, by where it was to stand.
+    absent: Guarded<BTreeMap<Absent, u64>>,
 }
 
 /// What the Agents know of a Company.
@@ -63,10 +71,12 @@ impl Shared {
         };
         let sites = plan.companies.iter().map(|_| Mutex::default()).collect();
         let last_call = CancellationToken::new();
-        let staff = Staff::new(&plan, &world, last_call.clone());
         let began = |_: &_| u64::try_from(world.wall().as_nanosecond()).unwrap_or_default();
         let run_mark = plan.target.as_ref().map_or(0, began);
-        Ok(Arc::new(Self { plan, world, meter, operators, sites, staff, last_call, run_mark }))
+        let run = words::name(world.draw("run", "", run_mark)).into();
+        let staff = Staff::new(&plan, &world, run, last_call.clone());
+        let absent = Guarded::default();
+        Ok(Arc::new(Self { plan, world, meter, operators, sites, staff, last_call, run_mark, absent }))
     }
 
     /// The run is over: every Agent that waits asks once more after its operation, and then no more.
@@ -96,6 +106,17 @@ impl Shared {
     #[must_use]
     pub fn hook_tallies(&self) -> BTreeMap<&'static str, HookTally> {
         self.staff.tallies()
+    }
+
+    /// How often a target's answers gave no value, by where it was to stand.
+    #[must_use]
+    pub fn absent(&self) -> BTreeMap<Absent, u64> {
+        lock(&self.absent).clone()
+    }
+
+    pub(super) fn note_absent(&self, absent: Absent) {
+        tracing::debug!("nothing at {} in the answer of {}", absent.place, absent.request);
+        *lock(&self.absent).entry(absent).or_default() += 1;
     }
 
     /// Whether the Agents have a defect.

@@ -13,7 +13,7 @@ use super::{
     person::{Person, lock},
     process::Process,
     wish::Wish,
-    words::{self, Words},
+    words::Words,
 };
 use crate::{
     history::record::Purpose,
@@ -35,6 +35,21 @@ struct Said {
     words: Words,
 }
 
+/// A place of an answer that was to give a value, and gave none.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Absent {
+    /// The request, as the target file has it: `GET /api/orders`.
+    pub request: String,
+    /// The place (JSON Pointer).
+    pub place: String,
+}
+
+impl Absent {
+    fn new(request: &RequestShape, place: &str) -> Self {
+        Self { request: format!("{} {}", request.method, request.url), place: place.to_owned() }
+    }
+}
+
 /// A request with every placeholder filled.
 #[derive(Debug)]
 pub(super) struct Spoken {
@@ -52,9 +67,9 @@ pub(super) fn action<'a>(person: &'a Person, kind: &str) -> Option<(&'a Target, 
 impl Phrasing {
     /// The wish that `intent` names.
     pub(super) fn new(person: &Person, target: &Target, intent: &str, made_up: &[(&str, &str)]) -> Self {
-        let (world, user) = (&person.shared.world, person.user());
-        let mut words = Words::new(world, intent).with("intent", intent).with("user", user.as_str());
-        if let Some(account) = words::account(world, target, &user) {
+        let (staff, user) = (&person.shared.staff, person.user());
+        let mut words = staff.words(intent).with("intent", intent).with("user", user.as_str());
+        if let Some(account) = staff.account(target, &user) {
             words = words.with("account", account);
         }
         for (name, value) in made_up {
@@ -82,7 +97,7 @@ impl Phrasing {
             let answer: Value = serde_json::from_slice(body).unwrap_or_default();
             for (name, place) in &preparation.take {
                 let Some(value) = answer.pointer(place) else {
-                    tracing::warn!("the answer to {} has nothing at {place}", preparation.request.url);
+                    wish.person.shared.note_absent(Absent::new(&preparation.request, place));
                     return Ok(Err(Ended::refused("no-value")));
                 };
                 words = words.with(name, value.clone());

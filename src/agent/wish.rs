@@ -14,6 +14,7 @@ use super::{
     person::{Home, Person},
     process::Process,
     target::{self, Phrasing, Spoken},
+    words,
 };
 use crate::{history::record::Purpose, world::World};
 
@@ -172,15 +173,7 @@ impl Wish {
     }
 }
 
-/// A made-up ID: a prefix and ten letters and digits.
+/// A made-up ID: a prefix and a name.
 fn name(world: &World, prefix: &str, intent: &str, attempt: u64) -> String {
-    const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
-    let mut bits = world.draw(prefix, intent, attempt).bits();
-    let mut name = String::with_capacity(prefix.len() + 10);
-    name.push_str(prefix);
-    for _ in 0..10 {
-        name.push(char::from(LETTERS[(bits & 31) as usize]));
-        bits >>= 5;
-    }
-    name
+    prefix.to_owned() + &words::name(world.draw(prefix, intent, attempt))
 }

@@ -18,7 +18,7 @@ use smol_str::SmolStr;
 
 use super::openapi::push_segment;
 use crate::{
-    plan::{FakeValue, Piece, Target, pieces},
+    plan::{FakeValue, Piece, pieces},
     world::{Draw, World},
 };
 
@@ -38,11 +38,6 @@ impl Words {
     /// No words but those that are made up, for what `key` names.
     pub(super) fn new(world: &World, key: &str) -> Self {
         Self { world: world.clone(), key: key.into(), round: 0, values: BTreeMap::new() }
-    }
-
-    /// Those of an operation: `{operation_id}`.
-    pub(super) fn of_operation(world: &World, action: &str, id: &str) -> Self {
-        Self::new(world, action).with("operation_id", id)
     }
 
     /// With one more word.
@@ -116,10 +111,11 @@ impl Words {
     }
 }
 
-/// The account of a User at a target whose Users sign in.
-pub(super) fn account(world: &World, target: &Target, user: &str) -> Option<String> {
-    let sign_in = target.sign_in.as_ref()?;
-    Words::new(world, user).with("user", user).text(&sign_in.account)
+/// A made-up name: ten small letters and digits.
+pub(super) fn name(draw: Draw) -> String {
+    const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+    let bits = draw.bits();
+    (0..10).map(|place| char::from(LETTERS[(bits >> (5 * place) & 31) as usize])).collect()
 }
 
 /// A value as it stands in the midst of a text.

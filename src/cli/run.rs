@@ -121,7 +121,7 @@ fn perform(
             target::announce_operators(&field, tls, &folder.path().join(AUTHORITY_FILE), console);
         }
         let control = Control::default();
-        signals::watch(&control.stop, console)?;
+        signals::watch(&control.stop, target::when_interrupted(plan), console)?;
         let shown = (!args.quiet && console.shows_progress()).then(|| progress::show(plan, &field, &meter, &control));
         let failing = watch(&recorder, &field, &control);
         let ran = swarm::run(plan, &field, &meter, &control).await;
@@ -206,11 +206,8 @@ fn summarise(folder: &Path, identity: RunIdentity, measured: &Measured<'_>) -> R
             change: "let `settle` last longer than back-off, Retry-After and what the faults hold back".to_owned(),
         });
     }
-    if ran.uncounted > 0 && !ran.interrupted {
-        health.inconclusive.push(Inconclusive {
-            reason: format!("the target gave no count of what it performed, {} times", ran.uncounted),
-            change: "see that its hook `performed` answers".to_owned(),
-        });
+    if !ran.interrupted {
+        health.inconclusive.extend(target::uncounted(ran));
     }
     let held_to = HeldTo { thresholds: &plan.thresholds, reach: &plan.reach };
     let mut summary = Summary::of(identity, files.judged, &figures, held_to, &health);

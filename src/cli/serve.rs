@@ -72,7 +72,7 @@ fn perform(
     };
     let lasted = run::runtime()?.block_on(async {
         let control = Control::default();
-        signals::watch(&control.stop, console)?;
+        signals::watch(&control.stop, signals::JUDGING, console)?;
         let field = swarm::serve(args.seed, companies, ground).await.map_err(Failure::environment)?;
         for (host, address) in &args.client {
             field.outsider(host, *address);

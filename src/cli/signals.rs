@@ -6,13 +6,16 @@ use tokio_util::sync::CancellationToken;
 use super::{Console, Failure};
 use crate::report::ExitStatus;
 
-/// Cancels `stop` at the first signal; ends the process at the second.
-pub(super) fn watch(stop: &CancellationToken, console: &Console) -> Result<(), Failure> {
+/// What is done after the first signal.
+pub(super) const JUDGING: &str = "judging and writing what there is";
+
+/// Cancels `stop` at the first signal, and says that `next` is done now; ends the process at the second.
+pub(super) fn watch(stop: &CancellationToken, next: impl Into<String>, console: &Console) -> Result<(), Failure> {
     let cannot = |error: std::io::Error| Failure::environment(format!("cannot watch for signals: {error}"));
     let mut interrupt = signal(SignalKind::interrupt()).map_err(cannot)?;
     let mut terminate = signal(SignalKind::terminate()).map_err(cannot)?;
     let mut hangup = signal(SignalKind::hangup()).map_err(cannot)?;
-    let (stop, console) = (stop.clone(), console.clone());
+    let (stop, next, console) = (stop.clone(), next.into(), console.clone());
     #[expect(clippy::disallowed_methods, reason = "signals come from outside the world")]
     tokio::spawn(async move {
         let mut signals = 0;
@@ -28,7 +31,7 @@ pub(super) fn watch(stop: &CancellationToken, console: &Console) -> Result<(), F
             }
             signals += 1;
             if signals == 1 {
-                console.note("interrupted: judging and writing what there is (once more to end at once)");
+                console.note(&format!("interrupted: {next} (once more to end at once)"));
                 stop.cancel();
             } else {
                 std::process::exit(ExitStatus::Interrupted.code().into());

@@ -4,8 +4,10 @@ use std::{collections::BTreeSet, net::SocketAddr, path::Path};
 
 use jiff::Timestamp;
 
-use super::{Console, Failure, RunArgs, run};
+use super::{Console, Failure, RunArgs, run, signals};
 use crate::{
+    agent::NoCount,
+    measure::Inconclusive,
     plan::{Load, LoadModel, Plan, Target},
     report::format,
     scenario,
@@ -100,18 +102,68 @@ pub(super) fn notes(plan: &Plan, ran: &Ran, rejected: Option<String>) -> Vec<Str
             notes.push(format!("hook `{name}` refused all of {asked} ({why}): see `hooks` of the target file"));
         }
     }
+    notes.extend(absent_values(ran));
     if let Some(rejected) = rejected {
         notes.push(format!("a certificate was not trusted: {rejected}"));
     }
     notes
 }
 
+/// Where proposals lacked a value that an earlier answer was to give.
+fn absent_values(ran: &Ran) -> impl Iterator<Item = String> {
+    ran.absent.iter().map(|(absent, times)| {
+        format!("`{}` is not in the answer of {}, {}", absent.place, absent.request, format::times(*times))
+    })
+}
+
+/// What is done once a run is interrupted: a target is asked for its count still.
+pub(super) fn when_interrupted(plan: &Plan) -> String {
+    let counts = plan.target.as_ref().is_some_and(|target| target.hooks.performed.is_some());
+    if !counts {
+        return signals::JUDGING.to_owned();
+    }
+    let most = format::duration(swarm::COUNT_INTERRUPTED_TIME);
+    format!("waiting at most {most} for the target's count, then {}", signals::JUDGING)
+}
+
+/// Why the target's count is not whole, and what to do.
+pub(super) fn uncounted(ran: &Ran) -> impl Iterator<Item = Inconclusive> {
+    ran.uncounted.iter().map(|(why, times)| {
+        let operations = format::counted(*times, "operation", "operations");
+        let times = format::times(*times);
+        let (reason, change) = match why {
+            NoCount::UnknownOperation(status) => (
+                format!("the target does not know {operations} any more (hook `performed`: status {status})"),
+                "see that it keeps its records for as long as a run lasts, and was not restarted without them",
+            ),
+            NoCount::NoNumber { status, place, found } => (
+                format!("hook `performed` answered {status}, but gave no whole number at `{place}` ({found}), {times}"),
+                "see that the target file names the place where the count stands in its answer",
+            ),
+            NoCount::NoAnswer(why) => (
+                format!("hook `performed` gave no count ({why}), {times}"),
+                "see that it answers, at the URL in the target file",
+            ),
+            NoCount::BegunAnew => (
+                "the target's count went down since the run began".to_owned(),
+                "see that it keeps its records for as long as a run lasts, and was not restarted without them",
+            ),
+            NoCount::NotAsked => (
+                format!("the target was not asked any more how often it performed {operations}"),
+                "see that the hook `performed` answers in time",
+            ),
+        };
+        Inconclusive { reason, change: change.to_owned() }
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use std::{collections::BTreeMap, time::Duration};
 
     use super::*;
     use crate::plan::{AgentStage, Arrivals, Distribution, RateStage, WhenFull};
+    use crate::{agent::Absent, world::Moment};
 
     #[test]
     fn a_load_says_how_hard_it_is() {
@@ -124,5 +176,50 @@ mod tests {
         let (arrivals, when_full) = (Arrivals::Poisson, WhenFull::Queue);
         let model = LoadModel::Open { arrivals, stages, in_flight: 1, when_full };
         assert_eq!(how_hard(&load(model)), "journeys at up to 40.0/s, at most 1 journey at once");
+    }
+
+    fn ran(uncounted: BTreeMap<NoCount, u64>, absent: BTreeMap<Absent, u64>) -> Ran {
+        Ran {
+            interrupted: false,
+            load_began: Moment::START,
+            load_ended: Moment::START,
+            ended: Moment::START,
+            cut_off: 0,
+            hooks: BTreeMap::new(),
+            uncounted,
+            absent,
+        }
+    }
+
+    #[test]
+    fn each_reason_for_a_missing_count_is_told_with_what_to_do() {
+        let place = "/performd".to_owned();
+        let uncounted = [
+            (NoCount::UnknownOperation(404), 1),
+            (NoCount::NoNumber { status: 200, place, found: "nothing stands there" }, 2),
+            (NoCount::NoAnswer("timeout".into()), 4),
+            (NoCount::NotAsked, 12),
+        ];
+        let ran = ran(uncounted.into_iter().collect(), BTreeMap::new());
+        let told: Vec<_> = super::uncounted(&ran).collect();
+        let reasons: Vec<&str> = told.iter().map(|told| told.reason.as_str()).collect();
+        assert_eq!(
+            reasons,
+            [
+                "the target does not know 1 operation any more (hook `performed`: status 404)",
+                "hook `performed` answered 200, but gave no whole number at `/performd` (nothing stands there), twice",
+                "hook `performed` gave no count (timeout), 4 times",
+                "the target was not asked any more how often it performed 12 operations",
+            ]
+        );
+        assert!(told.iter().all(|told| !told.change.is_empty()));
+    }
+
+    #[test]
+    fn places_that_gave_no_value_are_told() {
+        let absent = Absent { request: "GET /api/orders".to_owned(), place: "/orders/0/nope".to_owned() };
+        let ran = ran(BTreeMap::new(), BTreeMap::from([(absent, 16)]));
+        let told = absent_values(&ran);
+        assert_eq!(told.collect::<Vec<_>>(), ["`/orders/0/nope` is not in the answer of GET /api/orders, 16 times"]);
     }
 }

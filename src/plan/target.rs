@@ -88,7 +88,7 @@ impl fmt::Debug for KnownOperator {
 pub struct SignIn {
     /// The scopes asked for.
     pub scopes: Vec<SmolStr>,
-    /// The account, a text with placeholders (`{user}` is the User's name in the history, `u3`).
+    /// The account, a text with placeholders (`{user}` is the User's name in the history, `u3`; `{run}` names the run).
     pub account: String,
 }
 
@@ -108,8 +108,9 @@ pub struct TargetAction {
 }
 
 /// A request in the words of a target file. Its texts hold placeholders ([`pieces`]): `{order_id}`, `{item_id}`, `{sku}`,
-/// `{user}`, `{account}`, `{intent}`, `{operation_id}` (changes and hooks), `{user_code}` (sign-in), `{fake.…}`, and what
-/// earlier answers gave. A text of a body that is just one placeholder takes the value as it is, also a number or list.
+/// `{user}`, `{account}`, `{intent}`, `{run}`, `{operation_id}` (changes and hooks), `{user_code}` (sign-in), `{fake.…}`,
+/// and what earlier answers gave. A text of a body that is just one placeholder takes the value as it is, also a number
+/// or list.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RequestShape {
     /// The method.

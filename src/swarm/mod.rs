@@ -15,6 +15,7 @@ mod usage;
 const LATE_START_MAX: std::time::Duration = std::time::Duration::from_secs(1);
 
 pub use attendance::{agents_at, at_work_from};
+pub use counted::COUNT_INTERRUPTED_TIME;
 pub use due::DueTimes;
 pub use probe::{NotLoaded, Reached, probe};
 pub use run::{Control, NoKeys, Ran, run};

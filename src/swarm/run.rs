@@ -19,7 +19,7 @@ use super::{
     open::Open,
 };
 use crate::{
-    agent::{HookTally, Person, Shared},
+    agent::{Absent, HookTally, NoCount, Person, Shared},
     history::{
         Event,
         record::{Phase, PhaseIs},
@@ -31,12 +31,6 @@ use crate::{
 
 /// How often the meter's intervals are closed.
 const INTERVAL: Duration = Duration::from_secs(1);
-
-/// How long a target's own count may take.
-const COUNT_TIME: Duration = Duration::from_secs(300);
-
-/// The same once a run was interrupted.
-const COUNT_INTERRUPTED_TIME: Duration = Duration::from_secs(10);
 
 /// What a run is watched and ended by, from outside.
 #[derive(Debug, Clone, Default)]
@@ -64,8 +58,10 @@ pub struct Ran {
     pub cut_off: u64,
     /// What came of a target's hooks, by name.
     pub hooks: BTreeMap<&'static str, HookTally>,
-    /// Counts that a target was asked for, and did not give.
-    pub uncounted: u64,
+    /// Counts that a target was to give, and did not, by why.
+    pub uncounted: BTreeMap<NoCount, u64>,
+    /// How often a target's answers gave no value to a proposal, by where it was to stand.
+    pub absent: BTreeMap<Absent, u64>,
 }
 
 /// The seed gives an operator no key that can be used (its chance is that of guessing one), or a key file does not.
@@ -84,7 +80,7 @@ pub async fn run(plan: &Arc<Plan>, field: &Arc<Field>, meter: &Meter, control: &
     let in_flight = Arc::clone(&control.in_flight);
     let crew = Crew::new(Arc::clone(field), people, plan.journeys.clone(), meter.clone(), in_flight);
 
-    let before = Before::take(&shared).await;
+    let before = Before::take(&shared, &control.stop).await;
     let load_began = field.now();
     let warm_up = plan.load.iter().map(|load| load.warm_up).max().unwrap_or_default();
     meter.steady((load_began + warm_up).as_nanos(), (load_began + plan.load_duration()).as_nanos());
@@ -112,11 +108,12 @@ pub async fn run(plan: &Arc<Plan>, field: &Arc<Field>, meter: &Meter, control: &
     crew.cut_off().await;
     shared.last_call();
     let ended = field.now();
-    let uncounted = counted::at_the_end(&shared, field, before, counting_time(field, control, interrupted)).await;
+    let uncounted = counted::at_the_end(&shared, field, before, &control.stop).await;
+    let interrupted = interrupted || (control.stop.is_cancelled() && !uncounted.is_empty());
     field.close().await;
     background.stop().await;
-    let hooks = shared.hook_tallies();
-    Ok(Ran { interrupted, load_began, load_ended, ended, cut_off, hooks, uncounted })
+    let (hooks, absent) = (shared.hook_tallies(), shared.absent());
+    Ok(Ran { interrupted, load_began, load_ended, ended, cut_off, hooks, uncounted, absent })
 }
 
 /// Runs every entry of the load side by side.
@@ -156,18 +153,6 @@ async fn last_looks(field: &Arc<Field>, crew: &Crew, request_timeout: Duration, 
         () = crew.all_ended() => {}
         () = field.sleep_until(field.now() + request_timeout) => {}
     }
-}
-
-/// Ends when a target's own count has taken long enough.
-async fn counting_time(field: &Arc<Field>, control: &Control, interrupted: bool) {
-    if !interrupted {
-        tokio::select! {
-            biased;
-            () = control.stop.cancelled() => {}
-            () = field.sleep_until(field.now() + COUNT_TIME) => return,
-        }
-    }
-    field.sleep_until(field.now() + COUNT_INTERRUPTED_TIME).await;
 }
 
 fn enter(field: &Field, phase: PhaseIs, open: u64) {

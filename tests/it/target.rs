@@ -16,6 +16,7 @@ use axum::{
 };
 use jiff::Timestamp;
 use poppyfield::{
+    agent::{Absent, NoCount},
     checker::{self, Judgement, Options},
     fault::Faults,
     history::{
@@ -230,6 +231,11 @@ async fn run(plan: Plan) -> Done {
 
 /// A run whose own operators, if it has any, `theirs` can find.
 async fn run_known_to(plan: Plan, theirs: Option<&Theirs>) -> Done {
+    run_under(plan, theirs, &Control::default()).await
+}
+
+/// The same, ended by whoever holds the control.
+async fn run_under(plan: Plan, theirs: Option<&Theirs>, control: &Control) -> Done {
     let recorder = Recorder::in_memory();
     let ground = Ground {
         recorder: recorder.clone(),
@@ -242,7 +248,7 @@ async fn run_known_to(plan: Plan, theirs: Option<&Theirs>) -> Done {
     if let Some(theirs) = theirs {
         field.addresses().iter().for_each(|(host, address)| theirs.field.outsider(host, *address));
     }
-    let ran = swarm::run(&plan.into(), &field, &Meter::new(), &Control::default()).await.expect("keys");
+    let ran = swarm::run(&plan.into(), &field, &Meter::new(), control).await.expect("keys");
     recorder.finish().expect("memory can be written");
     let (history, ledger) = recorder.snapshot();
     let events = history.iter().map(|record| record.event.clone()).collect();
@@ -274,7 +280,7 @@ async fn a_company_that_follows_the_rules_is_judged_and_not_accused() {
         assert!(done.judgement.incomplete.is_empty(), "{:?}", done.judgement.incomplete);
         assert!(done.judgement.counts.operations >= 15, "{scenario}: {:?}", done.judgement.counts);
         assert!(done.faults() > 0, "{scenario}: faults are made by the Agents' side");
-        assert_eq!((done.ran.uncounted, done.ran.interrupted), (0, false));
+        assert!(done.ran.uncounted.is_empty() && !done.ran.interrupted, "{:?}", done.ran.uncounted);
         let counted = &done.ran.hooks["performed"];
         assert!(counted.done > 0 && counted.failed + counted.refused == 0, "{counted:?}");
         let effects = theirs.recorder.snapshot().1.len();
@@ -351,6 +357,47 @@ async fn requests_before_a_proposal_give_it_their_values() {
         _ => None,
     });
     assert!(terms.is_some(), "an operation came to an end");
+    theirs.field.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_without_the_value_that_a_proposal_needs_is_told() {
+    let theirs = Theirs::open(|_| {}).await;
+    let mut target = theirs.target();
+    let place = "/organization/0/nope".to_owned();
+    target.actions.get_mut("exchange").expect("an action").before.push(poppyfield::plan::Preparation {
+        request: RequestShape { method: "GET".into(), url: "/.well-known/poppy.json".to_owned(), body: None },
+        take: [("order_id".into(), place.clone())].into_iter().collect(),
+    });
+    let done = run(aimed("confirm-storm", target)).await;
+    let prepared =
+        done.events.iter().filter(|event| matches!(event, Event::Call(call) if call.purpose == Purpose::Prepare));
+    let absent = Absent { request: "GET /.well-known/poppy.json".to_owned(), place };
+    let times = done.ran.absent[&absent];
+    assert!(times > 0 && times <= prepared.count() as u64 && done.ran.absent.len() == 1, "{:?}", done.ran.absent);
+    theirs.field.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn runs_at_one_target_have_names_of_their_own() {
+    let theirs = Theirs::open(|company| company.answers.answer_within = Duration::ZERO).await;
+    let mut names = Vec::new();
+    for _ in 0..2 {
+        let mut target = theirs.target();
+        target.hooks.revise = Some(theirs.hook("/revise", json!({ "run": "{run}", "id": "{operation_id}" })));
+        let mut plan = aimed("confirm-storm", target);
+        plan.faults.clear();
+        plan.companies[0].proposals.revise_before_approval = 0.5;
+        run(plan).await;
+        let asked = std::mem::take(&mut *theirs.asked.lock().expect("the list"));
+        let of_run = |(_, body): &(String, Value)| body["run"].as_str().expect("a name").to_owned();
+        let of_run: BTreeSet<String> = asked.iter().map(of_run).collect();
+        assert_eq!(of_run.len(), 1, "one run, one name");
+        names.extend(of_run);
+    }
+    assert_ne!(names[0], names[1], "the same seed, another run");
+    let plain = |name: &String| name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+    assert!(names.iter().all(|name| name.len() == 10 && plain(name)), "{names:?}");
     theirs.field.close().await;
 }
 
@@ -452,8 +499,44 @@ async fn a_count_that_is_not_to_be_had_is_told() {
     target.hooks.performed = Some(Performed::EachOperation { hook, count: "/times".to_owned() });
     let done = run(aimed("confirm-storm", target)).await;
     let tally = &done.ran.hooks["performed"];
-    assert_eq!((done.ran.uncounted, tally.done), (tally.refused, 0));
+    assert_eq!(done.ran.uncounted, [(NoCount::UnknownOperation(404), tally.refused)].into());
+    assert_eq!(tally.done, 0);
     assert!(tally.refused > 0 && tally.why.as_deref() == Some("status 404"), "{tally:?}");
+    theirs.field.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_count_at_another_place_than_was_said_is_told() {
+    let theirs = Theirs::open(|_| {}).await;
+    let mut target = theirs.target();
+    let hook = theirs.hook("/performed", json!({ "operation_id": "{operation_id}" }));
+    target.hooks.performed = Some(Performed::EachOperation { hook, count: "/performd".to_owned() });
+    let done = run(aimed("confirm-storm", target)).await;
+    let place = "/performd".to_owned();
+    let why = NoCount::NoNumber { status: 200, place, found: "nothing stands there" };
+    assert_eq!(done.ran.uncounted, [(why, done.ran.hooks["performed"].asked)].into());
+    theirs.field.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_interrupted_run_does_not_wait_long_for_a_count_that_never_comes() {
+    let theirs = Theirs::open(|_| {}).await;
+    let mut target = theirs.target();
+    let silent = TcpListener::bind((loopback(), 0)).await.expect("a port");
+    let address = silent.local_addr().expect("an address");
+    let url = format!("http://{address}/performed");
+    let hook = Hook { url, method: "POST".into(), body: Some(json!({ "operation_id": "{operation_id}" })) };
+    target.hooks.performed = Some(Performed::EachOperation { hook, count: "/times".to_owned() });
+    let control = Control::default();
+    let stop = control.stop.clone();
+    let first_question = async {
+        let connection = silent.accept().await.expect("a connection"); // and never an answer
+        stop.cancel();
+        connection
+    };
+    let (done, _connection) = tokio::join!(run_under(aimed("confirm-storm", target), None, &control), first_question);
+    assert!(done.ran.interrupted);
+    assert!(done.ran.uncounted.contains_key(&NoCount::NotAsked), "{:?}", done.ran.uncounted);
     theirs.field.close().await;
 }
 

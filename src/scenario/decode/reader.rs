@@ -19,6 +19,17 @@ impl Reader<'_> {
         Mistake::new(format!("expected {what}, found {}", self.node.described())).at(self.node)
     }
 
+    /// Where a text is missing: a placeholder without quotes is a map to YAML.
+    fn expected_text(&self, what: impl fmt::Display) -> Mistake {
+        match &self.node.kind {
+            Kind::Map(entries) if let [Entry { key, value: Node { kind: Kind::Nothing, .. }, .. }] = &entries[..] => {
+                let quoted = shown(&format!("\"{{{key}}}\""));
+                Mistake::new(format!("expected {what}, found a map; write {quoted} if that is meant")).at(self.node)
+            }
+            _ => self.expected(what),
+        }
+    }
+
     fn whole_number<T: std::str::FromStr>(&self, most: impl fmt::Display) -> Result<T, Mistake> {
         let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_');
         match &self.node.kind {
@@ -95,7 +106,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
         match &self.node.kind {
             Kind::Scalar { text, .. } => visitor.visit_str(text).map_err(|mistake: Mistake| mistake.at(self.node)),
-            _ => Err(self.expected(Expecting(&visitor))),
+            _ => Err(self.expected_text(Expecting(&visitor))),
         }
     }
 

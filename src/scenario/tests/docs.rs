@@ -152,13 +152,30 @@ fn the_example_of_a_target_loads() {
 }
 
 #[test]
+fn the_example_of_a_company_of_ones_own_loads() {
+    let page = std::fs::read_to_string(root().join("docs/targets.md")).unwrap();
+    let own =
+        page.split("```yaml\n").find_map(|block| block.starts_with("target: own").then(|| block.split("```").next()));
+    let own = own.flatten().unwrap().replace("ca: ca.pem", "ca: state/ca.pem");
+    let target = super::targets::target(&own);
+    // What the commands beside it say.
+    assert!(page.contains(&format!("--client agent-1.example=127.0.0.1:{}", target.operators_port.unwrap())));
+    let port = target.connect_to.every.unwrap().port();
+    assert!(page.contains(&format!("poppyfield serve clothes --port {port}")));
+    let clothes = load_companies(&root().join("sim-companies/clothes.yaml"), 1).unwrap();
+    assert_eq!(clothes[0].domain, target.domain);
+}
+
+#[test]
 fn placeholders_of_targets_are_those_of_the_reference() {
     let page = std::fs::read_to_string(root().join("docs/targets.md")).unwrap();
     let made_up: Vec<&str> = page.split("`{fake.").skip(1).filter_map(|rest| rest.split("}`").next()).collect();
     let words: Vec<&str> = crate::plan::FakeValue::ALL.iter().map(|value| value.word()).collect();
     assert_eq!(made_up, words);
     let told = |word: &str| page.contains(&format!("`{{{word}}}`"));
-    for word in ["order_id", "item_id", "sku", "user", "account", "intent", "operation_id", "user_code", "succeeded"] {
+    for word in
+        ["order_id", "item_id", "sku", "user", "account", "intent", "run", "operation_id", "user_code", "succeeded"]
+    {
         assert!(told(word), "{word}");
     }
 }

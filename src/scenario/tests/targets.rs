@@ -172,6 +172,30 @@ fn a_scenario_is_no_target() {
     insta::assert_snapshot!(problems.list()[0].message, @"this file begins with `target:`; expected a scenario (`scenario:`)");
 }
 
+#[test]
+fn the_run_may_stand_in_every_text() {
+    let text = TARGET
+        .replacen("'{user}@users.example'", "'{user}.{run}@users.example'", 1)
+        .replacen("/exchanges'", "/exchanges?by={run}'", 1)
+        .replacen("for {fake.name}", "for {fake.name} of {run}", 1)
+        .replacen("/revise/{operation_id}", "/{run}/revise/{operation_id}", 1)
+        .replacen(
+            ", body: { id: '{operation_id}' }, count: /performed",
+            ", body: '{run}', performed: /a, operations: /b",
+            1,
+        );
+    assert_eq!(text.matches("{run}").count(), 5);
+    let target = target(&text);
+    assert_eq!(target.sign_in.unwrap().account, "{user}.{run}@users.example");
+}
+
+#[test]
+fn a_map_with_an_empty_value_may_be_sent() {
+    let target = target(&TARGET.replacen("line: '{line}'", "line: { item_id: null }, '{user}': '{user}'", 1));
+    let body = target.actions["exchange"].propose.body.clone().unwrap();
+    assert_eq!(body["line"], json!({ "item_id": null }));
+}
+
 /// What is said about each of these changes to the target file of these tests.
 fn all_told(cases: &[(&str, &str)]) -> String {
     let told: Vec<String> = cases.iter().map(|(old, new)| told(old, new)).collect();
@@ -305,10 +329,11 @@ fn mistakes_in_files_and_operators() {
         ("scopes: [orders:read, orders:write]", "scopes: []"),
         ("scopes: [orders:read, orders:write]", "scopes: [orders read]"),
         ("account: '{user}@users.example'", "account: '{usr}'"),
+        ("account: '{user}@users.example'", "account: {user}"),
         ("account: '{user}@users.example'", "account: '{order_id}'"),
         ("session_mode: dpop-0.2", "session_mode: dpop-0.1"),
         ("known: [duplicate-proposal]", "known: [duplicate-proposals]"),
-    ]), @r"
+    ]), @r#"
     interop/target.yaml:4:5: there is no file interop/state/cacert.pem; if the Company writes it, start the Company first
       4 | ca: state/cacert.pem
         |     ^
@@ -348,10 +373,13 @@ fn mistakes_in_files_and_operators() {
     interop/target.yaml:8:21: `orders read` is no scope; expected one word like `orders:write`
       8 | sign_in: { scopes: [orders read], account: '{user}@users.example' }
         |                     ^
-    interop/target.yaml:8:58: unknown placeholder `{usr}`; expected one of user, fake.WORD; did you mean `user`?
+    interop/target.yaml:8:58: unknown placeholder `{usr}`; expected one of user, run, fake.WORD; did you mean `user`?
       8 | sign_in: { scopes: [orders:read, orders:write], account: '{usr}' }
         |                                                          ^
-    interop/target.yaml:8:58: unknown placeholder `{order_id}`; expected one of user, fake.WORD
+    interop/target.yaml:8:58: expected a text, found a map; write `"{user}"` if that is meant
+      8 | sign_in: { scopes: [orders:read, orders:write], account: {user} }
+        |                                                          ^
+    interop/target.yaml:8:58: unknown placeholder `{order_id}`; expected one of user, run, fake.WORD
       8 | sign_in: { scopes: [orders:read, orders:write], account: '{order_id}' }
         |                                                          ^
     interop/target.yaml:8:10: `sign_in` with `session_mode: dpop-0.1`, which has none; expected `dpop-0.2`
@@ -360,7 +388,7 @@ fn mistakes_in_files_and_operators() {
     interop/target.yaml:21:9: unknown anomaly `duplicate-proposals`; expected a name of the anomaly catalogue; did you mean `duplicate-proposal`?
       21 | known: [duplicate-proposals]
          |         ^
-    ");
+    "#);
     let own = TARGET.replacen("extension: no }", "extension: no }\noperators_port: 0", 1);
     let own: String =
         own.lines().filter(|line| !line.starts_with("operator:")).map(|line| format!("{line}\n")).collect();
@@ -398,11 +426,14 @@ fn mistakes_in_requests() {
         ("line: /orders/0/lines/0", "line: orders/0"),
         ("line: /orders/0/lines/0", "line: /orders/~2"),
         ("line: /orders", "user: /orders"),
+        ("line: /orders", "run: /orders"),
+        ("line: '{line}'", "lines: [{line}, '{line}']"),
+        ("{ post: '/api/wraps' }", "{ post: 'https://manzanita.example:65536/api/wraps' }"),
         ("line: /orders", "Line-1: /orders"),
         ("resource: https://manzanita.example/api", "resource: manzanita"),
         ("approval: standing-permission", "approval: nobody"),
         ("  gift-wrap: {", "  Gift_wrap: {"),
-    ]), @r"
+    ]), @r#"
     interop/target.yaml:15:25: a request without a method and its URL; expected one of get, post, put, patch, delete
       15 |   gift-wrap: { propose: { body: {} }, approval: standing-permission }
          |                         ^
@@ -427,19 +458,19 @@ fn mistakes_in_requests() {
     interop/target.yaml:15:33: expected a path like `/api/orders` or an absolute HTTPS URL, found `/api/wraps/{ id }`
       15 |   gift-wrap: { propose: { post: '/api/wraps/{ id }' }, approval: standing-permission }
          |                                 ^
-    interop/target.yaml:15:33: unknown placeholder `{lien}`; expected one of order_id, item_id, sku, user, intent, account, fake.WORD
+    interop/target.yaml:15:33: unknown placeholder `{lien}`; expected one of order_id, item_id, sku, user, intent, run, account, fake.WORD
       15 |   gift-wrap: { propose: { post: '/api/wraps/{lien}' }, approval: standing-permission }
          |                                 ^
-    interop/target.yaml:12:22: unknown placeholder `{orderId}`; expected one of order_id, item_id, sku, user, intent, account, line, fake.WORD; did you mean `order_id`?
+    interop/target.yaml:12:22: unknown placeholder `{orderId}`; expected one of order_id, item_id, sku, user, intent, run, account, line, fake.WORD; did you mean `order_id`?
       12 |     propose: { post: '/api/orders/{orderId}/exchanges', body: { line: '{line}', note: 'for {fake.nam
          |                      ^
     interop/target.yaml:12:64: unknown placeholder `{fake.nam}`; expected one of fake.first_name, fake.last_name, fake.name, fake.email, fake.phone, fake.street, fake.city, fake.post_code, fake.company, fake.sentence, fake.number; did you mean `fake.name`?
       12 |     propose: { post: '/api/orders/{order_id}/exchanges', body: { line: '{line}', note: 'for {fake.na
          |                                                                ^
-    interop/target.yaml:12:64: unknown placeholder `{operation_id}`; expected one of order_id, item_id, sku, user, intent, account, line, fake.WORD
+    interop/target.yaml:12:64: unknown placeholder `{operation_id}`; expected one of order_id, item_id, sku, user, intent, run, account, line, fake.WORD
       12 |     propose: { post: '/api/orders/{order_id}/exchanges', body: { line: [{ a: '{operation_id}' }], no
          |                                                                ^
-    interop/target.yaml:11:21: unknown placeholder `{line}`; expected one of order_id, item_id, sku, user, intent, account, fake.WORD
+    interop/target.yaml:11:21: unknown placeholder `{line}`; expected one of order_id, item_id, sku, user, intent, run, account, fake.WORD
       11 |     before: [{ get: '/api/orders/{line}', take: { order_id: /orders/0/order_id, line: /orders/0/line
          |                     ^
     interop/target.yaml:11:40: a `get` with a body; expected none
@@ -454,13 +485,25 @@ fn mistakes_in_requests() {
     interop/target.yaml:11:72: `{user}` has a meaning of its own; expected another name
       11 |     before: [{ get: /api/orders, take: { order_id: /orders/0/order_id, user: /orders/0/lines/0 } }]
          |                                                                        ^
-    interop/target.yaml:12:64: unknown placeholder `{line}`; expected one of order_id, item_id, sku, user, intent, account, fake.WORD
+    interop/target.yaml:12:64: unknown placeholder `{line}`; expected one of order_id, item_id, sku, user, intent, run, account, fake.WORD
       12 |     propose: { post: '/api/orders/{order_id}/exchanges', body: { line: '{line}', note: 'for {fake.na
          |                                                                ^
+    interop/target.yaml:11:72: `{run}` has a meaning of its own; expected another name
+      11 |     before: [{ get: /api/orders, take: { order_id: /orders/0/order_id, run: /orders/0/lines/0 } }]
+         |                                                                        ^
+    interop/target.yaml:12:64: unknown placeholder `{line}`; expected one of order_id, item_id, sku, user, intent, run, account, fake.WORD
+      12 |     propose: { post: '/api/orders/{order_id}/exchanges', body: { line: '{line}', note: 'for {fake.na
+         |                                                                ^
+    interop/target.yaml:12:74: `{line}` without quotes is a map; expected `"{line}"`
+      12 |     propose: { post: '/api/orders/{order_id}/exchanges', body: { lines: [{line}, '{line}'], note: 'f
+         |                                                                          ^
+    interop/target.yaml:15:33: `https://manzanita.example:65536/api/wraps` has the port `65536`; expected 1 to 65535
+      15 |   gift-wrap: { propose: { post: 'https://manzanita.example:65536/api/wraps' }, approval: standing-pe
+         |                                 ^
     interop/target.yaml:11:72: `Line-1` is no name of a placeholder; expected small letters, digits and `_`
       11 |     before: [{ get: /api/orders, take: { order_id: /orders/0/order_id, Line-1: /orders/0/lines/0 } }
          |                                                                        ^
-    interop/target.yaml:12:64: unknown placeholder `{line}`; expected one of order_id, item_id, sku, user, intent, account, Line-1, fake.WORD
+    interop/target.yaml:12:64: unknown placeholder `{line}`; expected one of order_id, item_id, sku, user, intent, run, account, Line-1, fake.WORD
       12 |     propose: { post: '/api/orders/{order_id}/exchanges', body: { line: '{line}', note: 'for {fake.na
          |                                                                ^
     interop/target.yaml:14:15: expected an HTTPS URL like `https://shop.example/api`, found `manzanita`
@@ -472,7 +515,7 @@ fn mistakes_in_requests() {
     interop/target.yaml:15:3: `Gift_wrap` is no name of an action; expected small letters, digits and dashes between them, 60 at most
       15 |   Gift_wrap: { propose: { post: '/api/wraps' }, approval: standing-permission }
          |   ^
-    ");
+    "#);
     let told_whole = |text| told_about(folder(text, "").path(), "interop/target.yaml");
     let no_accounts = "target: a\ndomain: a.example\nactions: { b: { propose: { post: '/b/{account}' } } }\n";
     insta::assert_snapshot!(told_whole(no_accounts), @r"
@@ -496,6 +539,10 @@ fn mistakes_in_hooks() {
         ("revise/{operation_id}", "revise/{operation_id}/{order_id}"),
         ("revise: { post: 'http://127.0.0.1:18444/", "revise: { post: 'http://{operation_id}/"),
         ("code: '{user_code}', ", ""),
+        ("code: '{user_code}'", "code: {user_code}"),
+        ("code: '{user_code}'", "code: { user_code: null }"),
+        ("127.0.0.1:18444/approve", "127.0.0.1:99999/approve"),
+        ("127.0.0.1:18444/approve", "127.0.0.1:0/approve"),
         ("ok: '{succeeded}'", "ok: true"),
         ("actions: [exchange], ", ""),
         ("actions: [exchange]", "actions: [exchnage]"),
@@ -505,14 +552,14 @@ fn mistakes_in_hooks() {
         (", count: /performed", ", count: /performed, performed: /total"),
         (", count: /performed", ", performed: /total, operations: /operations"),
         (", count: /performed", ", count: performed"),
-    ]), @r"
+    ]), @r#"
     interop/target.yaml:18:19: expected an absolute URL like `http://127.0.0.1:18444/settle`, found `/revise/{operation_id}`
       18 |   revise: { post: '/revise/{operation_id}' }
          |                   ^
     interop/target.yaml:18:11: this hook does not tell `{operation_id}`; expected it in its URL or body
       18 |   revise: { post: 'http://127.0.0.1:18444/revise' }
          |           ^
-    interop/target.yaml:18:19: unknown placeholder `{order_id}`; expected one of operation_id, fake.WORD
+    interop/target.yaml:18:19: unknown placeholder `{order_id}`; expected one of operation_id, run, fake.WORD
       18 |   revise: { post: 'http://127.0.0.1:18444/revise/{operation_id}/{order_id}' }
          |                   ^
     interop/target.yaml:18:19: a placeholder in the host of `http://{operation_id}/revise/{operation_id}`; expected a host
@@ -521,6 +568,18 @@ fn mistakes_in_hooks() {
     interop/target.yaml:17:20: this hook does not tell `{user_code}`; expected it in its URL or body
       17 |   approve_sign_in: { post: 'http://127.0.0.1:18444/approve', body: { account: '{account}' } }
          |                    ^
+    interop/target.yaml:17:76: `{user_code}` without quotes is a map; expected `"{user_code}"`
+      17 |   approve_sign_in: { post: 'http://127.0.0.1:18444/approve', body: { code: {user_code}, account: '{a
+         |                                                                            ^
+    interop/target.yaml:17:20: this hook does not tell `{user_code}`; expected it in its URL or body
+      17 |   approve_sign_in: { post: 'http://127.0.0.1:18444/approve', body: { code: { user_code: null }, acco
+         |                    ^
+    interop/target.yaml:17:28: `http://127.0.0.1:99999/approve` has the port `99999`; expected 1 to 65535
+      17 |   approve_sign_in: { post: 'http://127.0.0.1:99999/approve', body: { code: '{user_code}', account: '
+         |                            ^
+    interop/target.yaml:17:28: `http://127.0.0.1:0/approve` has the port `0`; expected 1 to 65535
+      17 |   approve_sign_in: { post: 'http://127.0.0.1:0/approve', body: { code: '{user_code}', account: '{acc
+         |                            ^
     interop/target.yaml:19:11: this hook does not tell `{succeeded}`; expected it in its URL or body
       19 |   settle: { post: 'http://127.0.0.1:18444/settle', body: { id: '{operation_id}', ok: true }, actions
          |           ^
@@ -542,13 +601,13 @@ fn mistakes_in_hooks() {
     interop/target.yaml:20:14: expected either `count` (asked for each operation), or `performed` and `operations` (totals)
       20 |   performed: { post: 'https://127.0.0.1:18444/performed', body: { id: '{operation_id}' }, count: /pe
          |              ^
-    interop/target.yaml:20:65: unknown placeholder `{operation_id}`; expected `fake.WORD`
+    interop/target.yaml:20:65: unknown placeholder `{operation_id}`; expected one of run, fake.WORD
       20 |   performed: { post: 'https://127.0.0.1:18444/performed', body: { id: '{operation_id}' }, performed:
          |                                                                 ^
     interop/target.yaml:20:98: `performed` is no JSON Pointer; expected one like `/orders/0/order_id`
       20 | erformed', body: { id: '{operation_id}' }, count: performed }
          |                                                   ^
-    ");
+    "#);
 }
 
 #[test]
@@ -583,7 +642,7 @@ known: [nothing]
     interop/target.yaml:6:32: expected a path like `/api/orders` or an absolute HTTPS URL, found `x`
       6 |   exchange: { propose: { post: x, body: { a: '{itm_id}' } } }
         |                                ^
-    interop/target.yaml:6:41: unknown placeholder `{itm_id}`; expected one of order_id, item_id, sku, user, intent, fake.WORD; did you mean `item_id`?
+    interop/target.yaml:6:41: unknown placeholder `{itm_id}`; expected one of order_id, item_id, sku, user, intent, run, fake.WORD; did you mean `item_id`?
       6 |   exchange: { propose: { post: x, body: { a: '{itm_id}' } } }
         |                                         ^
     interop/target.yaml:7:18: this hook does not tell `{operation_id}`; expected it in its URL or body

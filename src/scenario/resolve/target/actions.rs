@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use indexmap::IndexMap;
 use smol_str::SmolStr;
 
-use super::requests::{Destination, Scope, check_pointer, check_url, shape};
+use super::requests::{Destination, RUN_PLACEHOLDER, Scope, check_pointer, check_url, shape};
 use super::{ACCOUNT_PLACEHOLDER, hooks};
 use crate::limits;
 use crate::plan::{Preparation, TargetAction};
@@ -95,7 +95,7 @@ fn check_taken_name(name: &At<String>, findings: &mut Findings) {
     let own: BTreeSet<&str> = PLACEHOLDERS
         .iter()
         .chain(hooks::PLACEHOLDERS)
-        .chain([&ACCOUNT_PLACEHOLDER])
+        .chain([&ACCOUNT_PLACEHOLDER, &RUN_PLACEHOLDER])
         .copied()
         .filter(|word| !TAKEABLE.contains(word))
         .collect();

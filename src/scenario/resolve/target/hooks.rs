@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use indexmap::IndexMap;
 use smol_str::SmolStr;
 
-use super::requests::{Destination, Scope, check_pointer, checked, each_text};
+use super::requests::{Destination, Scope, check_pointer, checked, each_text, unquoted};
 use crate::plan::{Distribution, Hook, Hooks, Performed, Piece, Settle, TargetAction, pieces};
 use crate::scenario::problem::{Findings, Place};
 use crate::scenario::raw::{HookSettings, PerformedSettings, RequestFields, SettleSettings};
@@ -50,6 +50,9 @@ fn made(fields: RequestFields<'_>, place: Place, scope: &Scope, needed: &[&str],
     note_placeholders(&url, &mut names);
     if let Some(body) = &body {
         each_text(body, &mut |text| note_placeholders(text, &mut names));
+    }
+    if let Some(body) = fields.body {
+        names.extend(unquoted(&body.value, body.place, findings).into_iter().map(|(name, _)| name)); // told already
     }
     for needed in needed.iter().filter(|needed| !url.is_empty() && !names.contains(**needed)) {
         findings.report(place, format!("this hook does not tell `{{{needed}}}`; expected it in its URL or body"));

@@ -111,7 +111,7 @@ fn sign_in(settings: &SignInSettings, findings: &mut Findings) -> SignIn {
     if let Some(account) = &settings.account {
         Scope::of(&["user"]).check(&account.value, account.place, findings);
         if account.value.trim().is_empty() {
-            findings.report(account.place, "`account` is empty; expected a text like `{user}@users.example`");
+            findings.report(account.place, "`account` is empty; expected a text like `{user}.{run}@users.example`");
         }
     }
     SignIn {

@@ -38,6 +38,9 @@ impl Destination {
     }
 }
 
+/// Names the run among all of the target: known in every text.
+pub(super) const RUN_PLACEHOLDER: &str = "run";
+
 /// The placeholders that are known somewhere, apart from what `fake` makes up.
 #[derive(Debug, Default)]
 pub(super) struct Scope {
@@ -48,7 +51,8 @@ pub(super) struct Scope {
 
 impl Scope {
     pub(super) fn of(names: &[&str]) -> Self {
-        Self { names: names.iter().map(|name| (*name).to_owned()).collect(), no_account: false }
+        let names = names.iter().chain([&RUN_PLACEHOLDER]);
+        Self { names: names.map(|name| (*name).to_owned()).collect(), no_account: false }
     }
 
     pub(super) fn add(&mut self, name: &str) {
@@ -83,8 +87,44 @@ impl Scope {
     }
 
     fn check_body(&self, body: &Value, place: Place, findings: &mut Findings) {
+        for (name, place) in unquoted(body, place, findings) {
+            findings.report(place, format!("`{{{name}}}` without quotes is a map; expected `\"{{{name}}}\"`"));
+        }
         each_text(body, &mut |text| self.check(text, place, findings));
     }
+}
+
+/// The placeholders of a body that lack their quotes, and where: to YAML `{name}` is a map with one key and no value.
+pub(super) fn unquoted(body: &Value, place: Place, findings: &Findings) -> Vec<(String, Place)> {
+    let mut names = Vec::new();
+    note_lone_keys(body, &mut names);
+    let place_of = |name: String| unquoted_place(&name, place, findings.text(place.file)).map(|place| (name, place));
+    names.into_iter().filter_map(place_of).collect()
+}
+
+/// The keys of maps with one key and no value.
+fn note_lone_keys(body: &Value, names: &mut Vec<String>) {
+    match body {
+        Value::Array(items) => items.iter().for_each(|item| note_lone_keys(item, names)),
+        Value::Object(members) => match members.iter().next() {
+            Some((name, Value::Null)) if members.len() == 1 => names.push(name.clone()),
+            _ => members.values().for_each(|member| note_lone_keys(member, names)),
+        },
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// Where `{name}` stands as a value without quotes, from a place on. `{ name: null }` is something else.
+fn unquoted_place(name: &str, from: Place, text: &str) -> Option<Place> {
+    let written = format!("{{{name}}}");
+    let mut lines = (1..).zip(text.lines()).skip((from.line as usize).saturating_sub(1));
+    lines.find_map(|(number, line): (u32, &str)| {
+        let (start, _) = line.match_indices(&written).find(|(start, _)| {
+            let before = line[..*start].trim_end();
+            before.is_empty() || before.ends_with([':', ',', '[', '-'])
+        })?;
+        Some(Place { line: number, column: 1, ..from }.shifted(line[..start].chars().count()))
+    })
 }
 
 /// Hands over every text of a body.
@@ -145,6 +185,11 @@ pub(super) fn check_url(url: &At<String>, destination: Destination, scope: &Scop
         findings.report(url.place, format!("a placeholder in the host of {}; expected a host", shown(&url.value)));
         return;
     }
+    if let Some(port) = authority.and_then(port_of).filter(|port| !is_port(port)) {
+        let message = format!("{} has the port {}; expected 1 to 65535", shown(&url.value), shown(port));
+        findings.report(url.place, message);
+        return;
+    }
     let is_absolute = authority.is_some_and(|text| !text.is_empty() && !text.starts_with(':') && !text.contains('@'));
     if !parses || !(is_path || is_absolute) {
         findings.report(url.place, format!("expected {expected}, found {}", shown(&url.value)));
@@ -153,6 +198,16 @@ pub(super) fn check_url(url: &At<String>, destination: Destination, scope: &Scop
     if known {
         scope.check(&url.value, url.place, findings);
     }
+}
+
+/// What stands after the colon of a host and port.
+fn port_of(authority: &str) -> Option<&str> {
+    let (host, port) = authority.rsplit_once(':')?;
+    (!host.is_empty() && !port.is_empty() && !port.ends_with(']')).then_some(port)
+}
+
+fn is_port(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit()) && text.parse::<u16>().is_ok_and(|port| port > 0)
 }
 
 /// A text with something in the place of each placeholder.
