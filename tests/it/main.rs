@@ -1,6 +1,7 @@
 //! The whole program, from outside: one binary, a module per behaviour.
 
 mod defects;
+mod determinism;
 mod guard;
 mod layering;
 mod program;

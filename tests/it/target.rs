@@ -30,7 +30,7 @@ use poppyfield::{
     protocol::{ClientMetadata, JwkSet},
     scenario::{self, Overrides},
     swarm::{self, Control, Ground, NotLoaded, Ran},
-    world::{Authority, Field, Lane},
+    world::{Authority, Clock, Field, Lane},
 };
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -83,6 +83,7 @@ impl Theirs {
         let ground = Ground {
             recorder: recorder.clone(),
             lane: Lane::Sockets { bind: loopback(), authority: Some(authority) },
+            clock: Clock::real(),
             epoch: now(),
             first_port: None,
             may_load: Default::default(),
@@ -233,6 +234,7 @@ async fn run_known_to(plan: Plan, theirs: Option<&Theirs>) -> Done {
     let ground = Ground {
         recorder: recorder.clone(),
         lane: Lane::Sockets { bind: loopback(), authority: None },
+        clock: Clock::real(),
         epoch: now(),
         first_port: None,
         may_load: Default::default(),

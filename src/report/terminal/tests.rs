@@ -98,6 +98,7 @@ fn generator(meter: &Meter) -> Health {
         wall: Duration::from_secs(10),
         cpus: Some(2),
         memory_bytes_max: Some(64 * 1024 * 1024),
+        virtual_time: false,
     };
     health(&meter.figures(10 * SECOND), &offered)
 }
@@ -278,6 +279,7 @@ fn a_run_whose_generator_fell_behind() {
         wall: Duration::from_secs(10),
         cpus: Some(2),
         memory_bytes_max: Some(64 * 1024 * 1024),
+        virtual_time: false,
     };
     let figures = meter.figures(10 * SECOND);
     let mut summary = summary(&meter, Judged { anomalies: held(), ..Judged::default() });
