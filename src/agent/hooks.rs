@@ -15,6 +15,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::{person::lock, words::Words};
 use crate::{
+    history::{
+        Event,
+        record::{FaultStruck, SETTLE_FAILED},
+    },
     plan::{Hook, Hooks, Performed, Plan, Proposals},
     world::{Answer, World},
 };
@@ -94,7 +98,7 @@ impl Staff {
         if drawn.chance(proposals.revise_before_approval) {
             let after = proposals.revise_after.sample(self.world.draw("hook.revise-after", action, 0));
             let words = Words::of_operation(&self.world, action, id);
-            self.spawn(after, "revise", hook.clone(), words);
+            self.spawn(after, "revise", hook.clone(), words, None);
         }
     }
 
@@ -104,7 +108,7 @@ impl Staff {
         let drawn = self.world.draw("hook.revise-during-confirm", action, attempt);
         if drawn.chance(proposals.revise_during_confirm) {
             let words = Words::of_operation(&self.world, action, id).in_round(attempt + 1);
-            self.spawn(Duration::ZERO, "revise", hook.clone(), words);
+            self.spawn(Duration::ZERO, "revise", hook.clone(), words, None);
         }
     }
 
@@ -117,20 +121,32 @@ impl Staff {
         let succeeded = self.world.draw("hook.settle", action, 0).chance(settle.succeed);
         let words = Words::of_operation(&self.world, action, id).with("succeeded", succeeded);
         let after = settle.after.sample(self.world.draw("hook.settle-after", action, 0));
-        self.spawn(after, "settle", settle.hook.clone(), words);
+        self.spawn(after, "settle", settle.hook.clone(), words, Some(action.clone()));
     }
 
-    fn spawn(self: &Arc<Self>, after: Duration, name: &'static str, hook: Hook, words: Words) {
+    fn spawn(
+        self: &Arc<Self>,
+        after: Duration,
+        name: &'static str,
+        hook: Hook,
+        words: Words,
+        settled: Option<SmolStr>,
+    ) {
         let staff = Arc::clone(self);
         self.world.spawn(async move {
             let asking = async {
                 staff.world.sleep(after).await;
                 let tries = if name == "settle" { SETTLE_TRIES_MAX } else { 1 };
                 for _ in 0..tries {
-                    if staff.ask(name, &hook, &words).await != Err(NoHook::Failed) {
-                        return;
+                    match staff.ask(name, &hook, &words).await {
+                        Ok(_) => return,
+                        Err(NoHook::Refused) => break,
+                        Err(NoHook::Failed) => staff.world.sleep(SETTLE_AGAIN).await,
                     }
-                    staff.world.sleep(SETTLE_AGAIN).await;
+                }
+                if let Some(action) = settled {
+                    // Nobody at the Company can be blamed for what was never seen to.
+                    staff.world.record(Event::Fault(FaultStruck::of_action("settle", SETTLE_FAILED, action)));
                 }
             };
             tokio::select! {

@@ -122,6 +122,8 @@ pub(crate) struct Case {
     pub(crate) action: SmolStr,
     /// The name of the action (`exchange`), where a proposal gave it.
     pub(crate) kind: Option<SmolStr>,
+    /// Whether the harness itself failed to see to its outcome.
+    pub(crate) unattended: bool,
     pub(crate) asks: Vec<Ask>,
     pub(crate) looks: Vec<Look>,
     pub(crate) offers: Vec<Offered>,

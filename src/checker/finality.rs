@@ -87,7 +87,7 @@ fn judge_resolved(case: &Case, ground: &Ground, tally: &mut Tally) {
         return;
     }
     let asked_afterwards = case.looks.iter().find(|look| !ground.before(look.sent, settled));
-    let judges_resolved = asked_afterwards.is_some() || case.finals().next().is_some();
+    let judges_resolved = !case.unattended && (asked_afterwards.is_some() || case.finals().next().is_some());
     let unresolved = judges_resolved && tally.judges(Anomaly::UnresolvedAtQuiescence);
     let abandoned = !ground.cut_off && tally.judges(Anomaly::AbandonedOperation);
     if case.finals().next().is_some() {

@@ -16,7 +16,7 @@ use super::time::Wall;
 use super::{approval, conduct, confirmations, effects, expiry, finality, performed, results, revisions};
 use crate::history::record::{
     Approval, ApprovalIs, Call, Event, LedgerEntry, LedgerRecord, Observation, Outcome, PhaseIs, Purpose, Record,
-    Return, Session, State, Totals, View, Wire, WireIs,
+    Return, SETTLE_FAILED, Session, State, Totals, View, Wire, WireIs,
 };
 
 /// The name of the extension that an operator must list to be given operations (Operations 2).
@@ -113,6 +113,11 @@ impl Checker {
                 PhaseIs::Interrupted => self.ground.interrupted = true,
                 PhaseIs::Load | PhaseIs::Settling => {}
             },
+            Event::Fault(fault) if fault.kind == SETTLE_FAILED => {
+                if let Some(action) = &fault.action {
+                    self.case(action).unattended = true;
+                }
+            }
             // For explanation, not for judging.
             Event::Fault(_) | Event::Lifecycle(_) => {}
         }

@@ -154,6 +154,10 @@ impl Script {
             "interrupted" => self.interrupted = true,
             "propose" | "read" | "confirm" | "cancel" => self.call(statement[0], &words),
             "effect" | "undo" => self.effect(statement[0] == "undo", &words),
+            "unattended" => {
+                let fault = json!({"id": "settle", "do": "settle-failed", "action": action(&words)});
+                self.push(words.from, json!({"fault": fault}));
+            }
             "performed" => {
                 let performed = json!({"action": action(&words), "times": number(&words, 0)});
                 self.lines.push((words.from, true, json!({"performed": performed})));

@@ -101,6 +101,8 @@ fn legal_histories_stay_silent() {
         "performed op=foreign 1 @20; totals 900 900 @20",
         // A later count stands for the one before.
         "propose 1..2 proposed r1; confirm r1 5..9 succeeded r1; performed 0 @4; performed 1 @20",
+        // The harness itself failed to give it an outcome.
+        "propose 1..2 proposed r1; confirm r1 5..6 in_progress r1; unattended @7; settled @60; read 61..62 in_progress r1",
         // An action done at once, and one of a kind that this build does not know.
         "effect wrap kind=direct op=d1 @3",
         "effect wrap kind=ballot op=b1 @3; effect wrap kind=ballot op=b1 @4",

@@ -500,6 +500,10 @@ pub enum Learnt {
     NotDone,
 }
 
+/// The kind of a fault that is the harness's own: an operation at a target waits for its outcome, and the hook that
+/// gives it failed. What stays open then accuses nobody.
+pub const SETTLE_FAILED: &str = "settle-failed";
+
 /// A fault struck.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -530,6 +534,24 @@ pub struct FaultStruck {
     /// How long it holds a message or a party, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub for_ms: Option<u64>,
+}
+
+impl FaultStruck {
+    /// A fault of that kind that struck an action.
+    #[must_use]
+    pub fn of_action(id: &str, kind: &str, action: SmolStr) -> Self {
+        Self {
+            id: id.into(),
+            kind: kind.into(),
+            call: None,
+            copy: None,
+            party: None,
+            action: Some(action),
+            step: None,
+            point: None,
+            for_ms: None,
+        }
+    }
 }
 
 /// A party started or stopped.

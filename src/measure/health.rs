@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use super::{Figures, Times};
+use super::{Counts, Figures, Times, step_word};
+use crate::history::record::Purpose;
 
 /// The highest 99th percentile of lag that an open model bears: its figures claim a rate.
 const OPEN_LAG_P99_MAX: Duration = Duration::from_millis(100);
@@ -17,6 +18,9 @@ const ACHIEVED_SHARE_MIN: f64 = 0.95;
 
 /// The share of the machine from which on it is named as the cause.
 const BUSY_SHARE: f64 = 0.9;
+
+/// Ends of journeys that never had an offer to confirm, or none that the Company stood by. If all end so, nothing was tried.
+const FRUITLESS_ENDS: [&str; 6] = ["gave-up", "lost", "not-discovered", "not-offered", "not-signed-in", "refused"];
 
 /// What load was meant to be, and what it cost: handed in, since a meter knows neither the plan nor the machine.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -104,7 +108,7 @@ fn reasons(figures: &Figures, offered: &Offered, requests: &Times, cpu_share: Op
         Some(_) => (OPEN_LAG_P99_MAX, "an open model"),
         None => (CLOSED_LAG_P99_MAX, "a closed model"),
     };
-    let mut reasons = Vec::new();
+    let mut reasons: Vec<Inconclusive> = fruitless(&figures.counts).into_iter().collect();
     for (what, lag, cap) in [("requests", p99(requests), false), ("journeys", p99(&figures.arrival_lag), true)] {
         let Some(lag) = lag.filter(|lag| *lag > limit && !offered.virtual_time) else { continue };
         reasons.push(Inconclusive {
@@ -128,6 +132,23 @@ fn reasons(figures: &Figures, offered: &Offered, requests: &Times, cpu_share: Op
         });
     }
     reasons
+}
+
+/// A run in which no journey came as far as a confirm, for all of them failed before: it proves nothing of confirms.
+fn fruitless(counts: &Counts) -> Option<Inconclusive> {
+    let all_failed = counts.journeys.keys().all(|end| FRUITLESS_ENDS.contains(&end.as_str()));
+    if counts.journeys.is_empty() || !all_failed || counts.steps.contains_key(&Purpose::Confirm) {
+        return None;
+    }
+    let ends: Vec<String> = counts.journeys.iter().map(|(end, count)| format!("{count} {end}")).collect();
+    let reasons = counts.steps.iter().flat_map(|(step, calls)| calls.reasons.iter().map(move |reason| (step, reason)));
+    let worst = reasons.max_by_key(|(_, (_, count))| **count);
+    let worst =
+        worst.map(|(step, (why, count))| format!("; most often {} ended with {why}: {count}", step_word(*step)));
+    Some(Inconclusive {
+        reason: format!("no journey came as far as a confirm: {}{}", ends.join(", "), worst.unwrap_or_default()),
+        change: "see that the Agents' keys, addresses and requests are what the Company expects".into(),
+    })
 }
 
 /// What to change, in the order of what helps most.
@@ -230,6 +251,26 @@ mod tests {
         let busy = Offered { cpu: Some(Duration::from_secs(19)), ..offered(Some(200)) };
         let short = health(&figures(0, 0), &busy);
         assert!(short.inconclusive[0].change.contains("machine was busy"), "{:?}", short.inconclusive);
+    }
+
+    #[test]
+    fn a_run_in_which_no_journey_came_as_far_as_a_confirm_is_no_pass() {
+        let mut figures = figures(0, 0);
+        figures.counts.journeys = [("not-signed-in".into(), 2), ("refused".into(), 98)].into();
+        let mut token = super::super::StepCounts::default();
+        token.reasons.insert("invalid_client".into(), 20);
+        figures.counts.steps.insert(Purpose::Token, token);
+        let found = health(&figures, &offered(Some(100))).inconclusive;
+        assert_eq!(
+            found[0].reason,
+            "no journey came as far as a confirm: 2 not-signed-in, 98 refused; most often token ended with invalid_client: 20"
+        );
+        // One that went another way, or a confirm that was refused, tells something.
+        figures.counts.journeys.insert("extension-required".into(), 1);
+        assert_eq!(health(&figures, &offered(Some(100))).inconclusive, []);
+        figures.counts.journeys.remove("extension-required");
+        figures.counts.steps.insert(Purpose::Confirm, super::super::StepCounts::default());
+        assert_eq!(health(&figures, &offered(Some(100))).inconclusive, []);
     }
 
     #[test]

@@ -48,6 +48,16 @@ fn what_cannot_be_read_says_nothing_of_what_happened() {
 }
 
 #[test]
+fn a_garbled_document_is_none() {
+    let read = |body| judge(answer(200, &[], body), &Reading::Document, Moment::START, Timestamp::UNIX_EPOCH);
+    for body in ["", "<html>", "{\"protocol_version\":", "{} {}"] {
+        let ended = read(body);
+        assert_eq!((ended.outcome, ended.why.as_deref()), (Outcome::Unknown, Some("unreadable")), "{body}");
+    }
+    assert_eq!(read("{}").outcome, Outcome::Done);
+}
+
+#[test]
 fn a_proposal_is_answered_by_an_operation_or_done_at_once() {
     let wrapped = format!("{{\"operation\":{OPERATION}}}");
     assert_eq!(judged(expected(true, true), 202, &wrapped).0, Outcome::View);
