@@ -95,7 +95,6 @@ pub(super) async fn answer(backend: &Arc<Backend>, order: Order) -> (Outcome, De
         let outcome = backend.keys.get(&visit.order.key).and_then(|memory| memory.outcome.clone());
         if let Some(outcome) = outcome {
             visit.answered.store(true, Ordering::Release);
-            drop(rings);
             return (outcome, Delivery::new(move || visit.delivered.store(true, Ordering::Release)));
         }
         rings.await;
