@@ -8,4 +8,5 @@ mod program;
 mod rehearsal;
 mod secrets;
 mod signing_in;
+mod simulated;
 mod target;
