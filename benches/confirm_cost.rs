@@ -29,7 +29,7 @@ use poppyfield::{
     plan::{JourneyStep, Plan},
     scenario::{self, Overrides},
     swarm::{self, Control, Ground, Usage},
-    world::{About, Answer, Field, FieldOptions, Host, Lane, Party, PartyKind},
+    world::{About, Answer, Clock, Field, FieldOptions, Host, Lane, Party, PartyKind},
 };
 
 /// How often each figure is taken, in turn; the median counts.
@@ -114,6 +114,7 @@ fn lane() -> Lane {
 async fn bare_field(direct: bool) -> Arc<Field> {
     let field = Field::new(FieldOptions {
         seed: 1,
+        clock: Clock::real(),
         epoch: Timestamp::UNIX_EPOCH,
         recorder: Recorder::in_memory(),
         faults: Faults::new(1, vec![], []),
@@ -203,6 +204,7 @@ fn journeys(confirms: bool) -> (f64, f64) {
         let ground = Ground {
             recorder: recorder.clone(),
             lane: lane(),
+            clock: Clock::real(),
             epoch: Timestamp::UNIX_EPOCH,
             first_port: None,
             may_load: Default::default(),

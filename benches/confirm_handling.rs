@@ -36,7 +36,7 @@ use poppyfield::{
         Proposals, Sessions, Step, StoreSettings, WithoutExtension,
     },
     protocol::{ClientMetadata, JwkSet, SessionMode, token},
-    world::{About, Answer, Field, FieldOptions, Host, Lane, Party, PartyKind, World},
+    world::{About, Answer, Clock, Field, FieldOptions, Host, Lane, Party, PartyKind, World},
 };
 use tokio::runtime::Runtime;
 
@@ -110,6 +110,7 @@ impl Stand {
     async fn new(recorder: Recorder) -> Self {
         let field = Field::new(FieldOptions {
             seed: 7,
+            clock: Clock::real(),
             epoch: jiff_now(),
             recorder,
             faults: Faults::new(7, Vec::new(), []),

@@ -18,6 +18,7 @@ pub mod plan;
 pub mod protocol;
 pub mod report;
 pub mod scenario;
+pub mod sim;
 #[expect(clippy::disallowed_methods, reason = "what drives the parties stands outside their world")]
 pub mod swarm;
 #[expect(clippy::disallowed_methods, reason = "parties reach time and tasks through this module")]

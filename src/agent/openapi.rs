@@ -1,6 +1,6 @@
 //! What an Agent reads of a Company's OpenAPI description: which endpoint proposes or changes which action.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -21,7 +21,7 @@ struct Server {
 
 /// Endpoints by `operationId`.
 #[derive(Debug, Default)]
-pub(super) struct Paths(HashMap<String, Endpoint>);
+pub(super) struct Paths(BTreeMap<String, Endpoint>);
 
 /// One endpoint that takes `POST`.
 #[derive(Debug, PartialEq, Eq)]

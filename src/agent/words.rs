@@ -153,12 +153,13 @@ mod tests {
     use crate::{
         fault::Faults,
         history::Recorder,
-        world::{Field, FieldOptions, Lane, Party, PartyKind},
+        world::{Clock, Field, FieldOptions, Lane, Party, PartyKind},
     };
 
     fn words(key: &str) -> Words {
         let field = Field::new(FieldOptions {
             seed: 7,
+            clock: Clock::real(),
             epoch: jiff::Timestamp::UNIX_EPOCH,
             recorder: Recorder::in_memory(),
             faults: Faults::new(7, Vec::new(), []),

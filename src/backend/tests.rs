@@ -18,7 +18,7 @@ use crate::{
         Proposals, Sessions, Step, StoreSettings, WithoutExtension,
     },
     protocol::SessionMode,
-    world::{About, Answer, Field, FieldOptions, Host, Lane, Party, PartyKind, World},
+    world::{About, Answer, Clock, Field, FieldOptions, Host, Lane, Party, PartyKind, World},
 };
 
 fn ms(milliseconds: u64) -> Duration {
@@ -82,6 +82,7 @@ impl Stand {
         let recorder = Recorder::in_memory();
         let options = FieldOptions {
             seed: 3,
+            clock: Clock::real(),
             epoch: "2026-01-01T00:00:00Z".parse().unwrap(),
             recorder: recorder.clone(),
             faults: Faults::new(3, Vec::new(), []),

@@ -13,6 +13,7 @@ mod run;
 mod schema;
 mod serve;
 mod signals;
+mod sim;
 mod target;
 mod validate;
 
@@ -21,7 +22,7 @@ use std::fmt;
 use clap::Parser as _;
 
 pub use args::{
-    CheckArgs, Cli, Command, Format, LogArgs, LogFormat, RunArgs, SchemaArgs, SchemaKind, ServeArgs, Switch,
+    CheckArgs, Cli, Command, Format, LogArgs, LogFormat, RunArgs, SchemaArgs, SchemaKind, ServeArgs, SimArgs, Switch,
     ValidateArgs,
 };
 pub use console::Console;
@@ -52,6 +53,7 @@ pub fn main() -> u8 {
 pub fn execute(command: Command, console: &Console) -> ExitStatus {
     let done = match command {
         Command::Run(args) => run::run(&args, console),
+        Command::Sim(args) => sim::sim(&args, console),
         Command::Serve(args) => serve::serve(&args, console),
         Command::Check(args) => check::check(&args, console),
         Command::Validate(args) => validate::validate(&args, console),

@@ -1,7 +1,7 @@
 //! The progress line on a terminal.
 
 use std::{
-    sync::{Arc, atomic::Ordering},
+    sync::{Arc, OnceLock, atomic::Ordering},
     time::Duration,
 };
 
@@ -20,6 +20,9 @@ use crate::{
 /// How often the line is written over.
 const REFRESH: Duration = Duration::from_millis(250);
 
+/// The field of the run, once it is set up.
+pub(super) type Seen = Arc<OnceLock<Arc<Field>>>;
+
 /// A progress line that is shown until [`Shown::end`].
 pub(super) struct Shown {
     bar: ProgressBar,
@@ -27,17 +30,19 @@ pub(super) struct Shown {
 }
 
 /// Shows how the run gets on.
-pub(super) fn show(plan: &Plan, field: &Arc<Field>, meter: &Meter, control: &Control) -> Shown {
+pub(super) fn show(plan: &Plan, seen: &Seen, meter: &Meter, control: &Control) -> Shown {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
     bar.set_style(ProgressStyle::default_spinner());
-    let (field, meter, control) = (Arc::clone(field), meter.clone(), control.clone());
+    let (seen, meter, control) = (Arc::clone(seen), meter.clone(), control.clone());
     let (planned, shown) = (plan.load_duration(), bar.clone());
     #[expect(clippy::disallowed_methods, reason = "the terminal is outside the world")]
     let task = tokio::spawn(async move {
-        let began = field.now();
+        let mut began = None;
         let mut confirms_before = 0;
         loop {
             tokio::time::sleep(REFRESH).await;
+            let Some(field) = seen.get() else { continue };
+            let began = *began.get_or_insert_with(|| field.now());
             let counts = meter.counts();
             let confirms = counts.counter(counter::CONFIRMS);
             let unknown = counts.steps.values().filter_map(|step| step.outcomes.get(&Outcome::Unknown)).sum();

@@ -3,7 +3,7 @@
 use std::{
     net::{IpAddr, Ipv4Addr},
     path::Path,
-    sync::Arc,
+    sync::{Arc, OnceLock},
     time::{Duration, SystemTime},
 };
 
@@ -25,7 +25,7 @@ use crate::{
     },
     scenario::{self, Overrides},
     swarm::{self, Control, Ground, Ran, Usage},
-    world::{Authority, Field, Lane},
+    world::{Authority, Clock, Lane},
 };
 
 /// The width that summaries are written for.
@@ -58,7 +58,7 @@ pub(super) fn run(args: &RunArgs, console: &Console) -> Result<ExitStatus, Failu
 }
 
 /// At most so many journeys in all, shared among the entries of the load.
-fn limit(plan: &mut Plan, operations: u64) {
+pub(super) fn limit(plan: &mut Plan, operations: u64) {
     let entries = plan.load.len() as u64;
     for (index, load) in plan.load.iter_mut().enumerate() {
         let share = operations / entries + u64::from((index as u64) < operations % entries);
@@ -73,7 +73,7 @@ pub(super) fn now() -> Timestamp {
 }
 
 /// A wall-clock time as the interval log takes it.
-fn system_time(time: Timestamp) -> SystemTime {
+pub(super) fn system_time(time: Timestamp) -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_millis(u64::try_from(time.as_millisecond()).unwrap_or(0))
 }
 
@@ -115,15 +115,23 @@ fn perform(
     let ran = runtime()?.block_on(async {
         let tls = matches!(lane, Lane::Sockets { authority: Some(_), .. });
         let may_load = target::may_load(args);
-        let ground = Ground { recorder: recorder.clone(), lane, epoch: started, first_port: None, may_load };
+        let ground = Ground {
+            recorder: recorder.clone(),
+            clock: Clock::real(),
+            lane,
+            epoch: started,
+            first_port: None,
+            may_load,
+        };
         let field = swarm::set_up(plan, ground).await.map_err(Failure::environment)?;
         if plan.target.is_some() && !args.quiet {
             target::announce_operators(&field, tls, &folder.path().join(AUTHORITY_FILE), console);
         }
         let control = Control::default();
         signals::watch(&control.stop, target::when_interrupted(plan), console)?;
-        let shown = (!args.quiet && console.shows_progress()).then(|| progress::show(plan, &field, &meter, &control));
-        let failing = watch(&recorder, &field, &control);
+        let seen = progress::Seen::from(OnceLock::from(Arc::clone(&field)));
+        let shown = (!args.quiet && console.shows_progress()).then(|| progress::show(plan, &seen, &meter, &control));
+        let failing = watch(&recorder, &seen, &control);
         let ran = swarm::run(plan, &field, &meter, &control).await;
         failing.abort();
         trouble = field.trouble();
@@ -140,11 +148,13 @@ fn perform(
     let measured = Measured { plan, meter: &meter, ran: &ran, cost };
     let mut summary = summarise(folder.path(), identity, &measured)?;
     summary.notes = target::notes(plan, &ran, rejected);
-    let unwritten = failure.map(|why| {
-        format!("the history could not be written ({why}); free some space, or choose another disk with --out")
-    });
-    summary.stopped = unwritten.or(trouble);
+    summary.stopped = failure.as_deref().map(unwritten).or(trouble);
     Ok(summary)
+}
+
+/// Why a run stopped whose history could not be written.
+pub(super) fn unwritten(why: &str) -> String {
+    format!("the history could not be written ({why}); free some space, or choose another disk with --out")
 }
 
 /// Where the run's own parties are. With a target these are the operators at the most, whose documents it fetches: over
@@ -161,11 +171,12 @@ fn own_lane(plan: &Plan, folder: &RunFolder) -> Result<Lane, Failure> {
 
 /// Ends the run early once its history cannot be written any more, or the system gives no more connections: what follows
 /// would prove nothing.
-fn watch(recorder: &Recorder, field: &Arc<Field>, control: &Control) -> tokio::task::JoinHandle<()> {
-    let (recorder, field, stop) = (recorder.clone(), Arc::clone(field), control.stop.clone());
+pub(super) fn watch(recorder: &Recorder, seen: &progress::Seen, control: &Control) -> tokio::task::JoinHandle<()> {
+    let (recorder, seen, stop) = (recorder.clone(), Arc::clone(seen), control.stop.clone());
     #[expect(clippy::disallowed_methods, reason = "the disk is outside the world")]
     tokio::spawn(async move {
-        while recorder.failure().is_none() && field.trouble().is_none() {
+        let troubled = || seen.get().is_some_and(|field| field.trouble().is_some());
+        while recorder.failure().is_none() && !troubled() {
             tokio::time::sleep(Duration::from_millis(200)).await;
         }
         stop.cancel();
@@ -173,15 +184,15 @@ fn watch(recorder: &Recorder, field: &Arc<Field>, control: &Control) -> tokio::t
 }
 
 /// What a summary is made of, besides the files.
-struct Measured<'a> {
-    plan: &'a Plan,
-    meter: &'a Meter,
-    ran: &'a Ran,
+pub(super) struct Measured<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) meter: &'a Meter,
+    pub(super) ran: &'a Ran,
     /// What the process had cost after the run and before it.
-    cost: Option<(Usage, Usage)>,
+    pub(super) cost: Option<(Usage, Usage)>,
 }
 
-fn summarise(folder: &Path, identity: RunIdentity, measured: &Measured<'_>) -> Result<Summary, Failure> {
+pub(super) fn summarise(folder: &Path, identity: RunIdentity, measured: &Measured<'_>) -> Result<Summary, Failure> {
     let Measured { plan, meter, ran, cost } = measured;
     let files = judge::judge(folder, &plan.invariants, &plan.expect);
     let files = files.map_err(|error| Failure::environment(format!("cannot read back what was written: {error}")))?;
@@ -191,12 +202,16 @@ fn summarise(folder: &Path, identity: RunIdentity, measured: &Measured<'_>) -> R
     let figures = meter.figures(ran.load_ended.as_nanos());
     let open = plan.load.iter().any(|load| matches!(load.model, LoadModel::Open { .. }));
     let counts = &figures.counts;
+    let simulated = identity.world == WorldKind::Simulated;
+    let cpus = std::thread::available_parallelism().ok().and_then(|cpus| u32::try_from(cpus.get()).ok());
     let offered = Offered {
         journeys: open.then_some(counts.arrivals_steady + counts.dropped),
         cpu: cost.map(|(after, before)| after.cpu_since(&before)),
         memory_bytes_max: cost.map(|(after, _)| after.memory_bytes_max),
         wall: ran.ended.since(ran.load_began),
-        cpus: std::thread::available_parallelism().ok().and_then(|cpus| u32::try_from(cpus.get()).ok()),
+        // A share of the machine over virtual time says nothing.
+        cpus: cpus.filter(|_| !simulated),
+        virtual_time: simulated,
     };
     let mut health = health(&figures, &offered);
     let open = counts.counter(counter::LEFT_OPEN);
@@ -216,7 +231,7 @@ fn summarise(folder: &Path, identity: RunIdentity, measured: &Measured<'_>) -> R
     Ok(summary)
 }
 
-fn identity(plan: &Plan, started: Timestamp, duration: Duration) -> RunIdentity {
+pub(super) fn identity(plan: &Plan, started: Timestamp, duration: Duration) -> RunIdentity {
     RunIdentity {
         name: plan.name.clone(),
         target: target::named(plan),

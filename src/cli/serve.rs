@@ -16,7 +16,7 @@ use crate::{
     report::{ExitStatus, HeldTo, Summary, summary::RunIdentity},
     scenario,
     swarm::{self, Control, Ground},
-    world::{Field, Lane},
+    world::{Clock, Field, Lane},
 };
 
 pub(super) fn serve(args: &ServeArgs, console: &Console) -> Result<ExitStatus, Failure> {
@@ -66,6 +66,7 @@ fn perform(
     let ground = Ground {
         recorder: recorder.clone(),
         lane,
+        clock: Clock::real(),
         epoch: started,
         first_port: args.port,
         may_load: Default::default(),

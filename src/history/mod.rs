@@ -1,5 +1,6 @@
 //! The records of a run: events and ledger entries, their writer and their reader.
 
+pub mod digest;
 mod line;
 mod quick;
 pub mod reader;

@@ -9,7 +9,7 @@
 //! latest instant up to which it has forgotten, and refuses what would have been forgotten by then: it cannot tell
 //! whether it saw it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -41,10 +41,14 @@ pub struct ReplayGuard {
     key: [u8; 16],
 }
 
+/// Its keys are fingerprints already, so that its hasher is the same on every run.
+#[expect(clippy::disallowed_types, reason = "its hasher is the same on every run")]
+type Fingerprints = std::collections::HashMap<u128, (), BuildHasherDefault<Fingerprinted>>;
+
 #[derive(Debug, Default)]
 struct Shard {
     /// Fingerprints of what was accepted. Only asked for membership, never iterated.
-    seen: HashMap<u128, (), BuildHasherDefault<Fingerprinted>>,
+    seen: Fingerprints,
     /// The same fingerprints by the second after which each is forgotten.
     expiring: BTreeMap<i64, Vec<u128>>,
     /// Everything that expired before this second has been forgotten.

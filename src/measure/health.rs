@@ -35,6 +35,8 @@ pub struct Offered {
     pub cpus: Option<u32>,
     /// The most memory that the process held at once, in bytes, where it is known.
     pub memory_bytes_max: Option<u64>,
+    /// Whether time was virtual: then nothing starts late because the machine is slow, and lag is no reason.
+    pub virtual_time: bool,
 }
 
 /// How the generator did.
@@ -108,7 +110,7 @@ fn reasons(figures: &Figures, offered: &Offered, requests: &Times, cpu_share: Op
     };
     let mut reasons: Vec<Inconclusive> = fruitless(&figures.counts).into_iter().collect();
     for (what, lag, cap) in [("requests", p99(requests), false), ("journeys", p99(&figures.arrival_lag), true)] {
-        let Some(lag) = lag.filter(|lag| *lag > limit) else { continue };
+        let Some(lag) = lag.filter(|lag| *lag > limit && !offered.virtual_time) else { continue };
         reasons.push(Inconclusive {
             reason: format!(
                 "1 % of {what} started {} ms or more late ({model} may be {} ms late)",
@@ -198,6 +200,7 @@ mod tests {
             wall: Duration::from_secs(10),
             cpus: Some(2),
             memory_bytes_max: None,
+            virtual_time: false,
         }
     }
 
@@ -219,6 +222,14 @@ mod tests {
         assert_eq!(health(&late, &offered(None)).inconclusive, []);
         let closed = health(&figures(0, 1_500 * MILLISECOND), &offered(None));
         assert!(closed.inconclusive[0].change.contains("fewer agents"), "{:?}", closed.inconclusive);
+    }
+
+    #[test]
+    fn in_virtual_time_lag_is_no_reason_but_journeys_that_never_started_are() {
+        let virtual_time = |journeys| Offered { virtual_time: true, ..offered(Some(journeys)) };
+        let late = figures(0, 150 * MILLISECOND);
+        assert_eq!(health(&late, &virtual_time(100)).inconclusive, []);
+        assert_eq!(health(&late, &virtual_time(106)).inconclusive.len(), 1);
     }
 
     #[test]

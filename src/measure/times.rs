@@ -66,13 +66,13 @@ impl Times {
     #[must_use]
     pub fn percentile(&self, percentile: f64) -> Option<Duration> {
         let histogram = self.histogram.as_ref()?;
-        Some(Duration::from_nanos(histogram.value_at_percentile(percentile.clamp(0.0, 100.0))))
+        Some(Duration::from_nanos(at(histogram, percentile.clamp(0.0, 100.0) / 100.0)))
     }
 
     /// The greatest value; `None` without values.
     #[must_use]
     pub fn max(&self) -> Option<Duration> {
-        Some(Duration::from_nanos(self.histogram.as_ref()?.max()))
+        Some(Duration::from_nanos(at(self.histogram.as_ref()?, 1.0)))
     }
 
     /// The usual percentiles; `None` without values.
@@ -81,11 +81,11 @@ impl Times {
         let histogram = self.histogram.as_ref()?;
         Some(Percentiles {
             count: histogram.len(),
-            p50_ns: histogram.value_at_quantile(0.5),
-            p90_ns: histogram.value_at_quantile(0.9),
-            p99_ns: histogram.value_at_quantile(0.99),
-            p99_9_ns: histogram.value_at_quantile(0.999),
-            max_ns: histogram.max(),
+            p50_ns: at(histogram, 0.5),
+            p90_ns: at(histogram, 0.9),
+            p99_ns: at(histogram, 0.99),
+            p99_9_ns: at(histogram, 0.999),
+            max_ns: at(histogram, 1.0),
         })
     }
 
@@ -94,6 +94,13 @@ impl Times {
     pub fn histogram(&self) -> Option<&Histogram<u64>> {
         self.histogram.as_deref()
     }
+}
+
+/// The value at a quantile. A histogram gives the greatest value that it cannot tell from it; what it cannot tell from
+/// nothing, as most times in virtual time are, is nothing.
+fn at(histogram: &Histogram<u64>, quantile: f64) -> u64 {
+    let value = if quantile >= 1.0 { histogram.max() } else { histogram.value_at_quantile(quantile) };
+    if histogram.lowest_equivalent(value) == 0 { 0 } else { value }
 }
 
 fn empty() -> Box<Histogram<u64>> {
@@ -115,6 +122,17 @@ mod tests {
         let times = Times::default();
         assert!(times.histogram().is_none());
         assert_eq!((times.count(), times.percentile(99.0), times.max(), times.percentiles()), (0, None, None, None));
+    }
+
+    #[test]
+    fn what_takes_no_virtual_time_is_shown_as_nothing() {
+        let mut times = Times::default();
+        times.record(0);
+        assert_eq!((times.percentile(50.0), times.max()), (Some(Duration::ZERO), Some(Duration::ZERO)));
+        times.record(1_500);
+        assert!(times.max().is_some_and(|max| max > Duration::from_nanos(1_400)));
+        let percentiles = times.percentiles().expect("two values");
+        assert_eq!((percentiles.p50_ns, percentiles.max_ns > 1_400), (0, true));
     }
 
     #[test]

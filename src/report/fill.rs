@@ -75,6 +75,8 @@ impl Summary {
             thresholds: held_to.thresholds.iter().map(|threshold| threshold_row(threshold, figures)).collect(),
             reach: held_to.reach.iter().map(|reach| reach_row(reach, figures)).collect(),
             health: health_row(health),
+            simulation: None,
+            history_digest: None,
             files: Files::default(),
         }
     }

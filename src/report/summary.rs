@@ -60,6 +60,13 @@ pub struct Summary {
     pub reach: Vec<ReachRow>,
     /// How the generator did.
     pub health: HealthRow,
+    /// What a simulated run took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub simulation: Option<SimulationRow>,
+    /// SHA-256 over the lines of history and then ledger, in hex, of a simulated run that went to its end: the same
+    /// whenever scenario, seed and version of Poppyfield are the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub history_digest: Option<String>,
     /// Where everything is.
     pub files: Files,
 }
@@ -305,6 +312,15 @@ pub struct HealthRow {
     pub memory_bytes_max: Option<u64>,
     /// Why the run is inconclusive, and what to change.
     pub inconclusive: Vec<InconclusiveRow>,
+}
+
+/// What a simulated run took of the machine.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct SimulationRow {
+    /// Requests that were carried to a party, backends included, each copy of one counted.
+    pub requests: u64,
+    /// The same for each second of CPU time: simulating, recording and judging.
+    pub requests_per_cpu_second: Option<f64>,
 }
 
 /// One reason why a run is inconclusive.

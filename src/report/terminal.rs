@@ -10,7 +10,7 @@ use page::Page;
 
 use super::{
     format::{count, counted, duration, nanoseconds, rate, share},
-    summary::{HealthRow, Measured, PerformedRow, Summary, ThresholdRow},
+    summary::{HealthRow, Measured, PerformedRow, SimulationRow, Summary, ThresholdRow},
 };
 use crate::{history::record::WorldKind, measure::Percentiles};
 
@@ -40,7 +40,10 @@ pub fn render(summary: &Summary, width: usize, style: Style) -> String {
     recovery(&mut page, summary.recovery.as_ref());
     faults(&mut page, summary);
     held_to(&mut page, summary);
-    generator(&mut page, &summary.health, summary.journeys.dropped);
+    match &summary.simulation {
+        None => generator(&mut page, &summary.health, summary.journeys.dropped),
+        Some(simulation) => simulated(&mut page, simulation, summary),
+    }
     findings::findings(&mut page, summary);
     findings::judged(&mut page, &summary.anomalies);
     files(&mut page, summary);
@@ -67,6 +70,10 @@ fn run(page: &mut Page, summary: &Summary) {
         WorldKind::Simulated => "simulated world",
     };
     let length = nanoseconds(run.duration_ns);
+    let length = match run.world {
+        WorldKind::Real => length,
+        WorldKind::Simulated => format!("{length} of virtual time"),
+    };
     page.entry("Run", &format!("{}, seed {}, {world}, {length} from {}", run.name, run.seed, run.started));
     if let Some(target) = &run.target {
         page.entry("Target", target);
@@ -207,10 +214,35 @@ fn generator(page: &mut Page, health: &HealthRow, dropped: u64) {
             duration(std::time::Duration::try_from_secs_f64(seconds).unwrap_or_default())
         ));
     }
-    if let Some(bytes) = health.memory_bytes_max {
-        parts.push(format!("{} MiB of memory at the most", count(bytes.div_ceil(1024 * 1024))));
-    }
+    parts.extend(memory(health));
     page.entry("Generator", &parts.join("; "));
+}
+
+fn memory(health: &HealthRow) -> Option<String> {
+    let bytes = health.memory_bytes_max?;
+    Some(format!("{} MiB of memory at the most", count(bytes.div_ceil(1024 * 1024))))
+}
+
+/// What a simulated run took, and the digest that a repetition has to have.
+fn simulated(page: &mut Page, simulation: &SimulationRow, summary: &Summary) {
+    let health = &summary.health;
+    let mut parts = vec![counted(simulation.requests, "request", "requests")];
+    if let Some(seconds) = health.cpu_seconds {
+        let cpu = duration(std::time::Duration::try_from_secs_f64(seconds).unwrap_or_default());
+        let each = simulation.requests_per_cpu_second.map(|rate| format!(": {} a second of it", count(rate as u64)));
+        parts[0] += &format!(" in {cpu} of CPU{}", each.unwrap_or_default());
+    }
+    if let (Some(offered), Some(achieved)) = (health.offered_per_second, health.achieved_per_second) {
+        parts.push(format!("{} journeys started of {} due", rate(achieved), rate(offered)));
+    }
+    if summary.journeys.dropped > 0 {
+        parts.push(format!("{} not started", count(summary.journeys.dropped)));
+    }
+    parts.extend(memory(health));
+    page.entry("Simulation", &parts.join("; "));
+    if let Some(digest) = &summary.history_digest {
+        page.verbatim("Digest", digest);
+    }
 }
 
 fn files(page: &mut Page, summary: &Summary) {

@@ -188,7 +188,7 @@ impl Builder<'_> {
 
     fn entries(&mut self, pairs: Vec<(Spanned<String>, Spanned<Tree>)>) -> Vec<Entry> {
         let mut entries: Vec<Entry> = Vec::with_capacity(pairs.len());
-        let mut seen = std::collections::HashMap::new();
+        let mut seen = std::collections::BTreeMap::new();
         for (key, value) in pairs {
             let place = place(self.file, key.referenced);
             let value = self.node(value);

@@ -13,7 +13,7 @@ use crate::{
     history::Recorder,
     measure::Meter,
     plan::{CaFile, Hook, Performed, Plan, Target},
-    world::{Field, FieldError, FieldOptions, Lane, Why},
+    world::{Clock, Field, FieldError, FieldOptions, Lane, Why},
 };
 
 /// How long a document of the first look may take.
@@ -46,6 +46,7 @@ pub async fn probe(plan: &Plan, may_load: &BTreeSet<String>, epoch: Timestamp) -
     let Some(target) = &plan.target else { return Ok(None) };
     let field = Field::new(FieldOptions {
         seed: plan.seed,
+        clock: Clock::real(),
         epoch,
         recorder: Recorder::in_memory(),
         faults: Faults::new(plan.seed, Vec::new(), []),

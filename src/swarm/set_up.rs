@@ -10,10 +10,10 @@ use crate::{
     fault::Faults,
     history::{
         Event, Recorder,
-        record::{Company, FORMAT, Observation, Order, Run, WorldKind},
+        record::{Company, FORMAT, Observation, Order, Run},
     },
     plan::{CompanyPlan, Fault, Plan, Target},
-    world::{BACKEND_PREFIX, Field, FieldError, FieldOptions, Host, Lane, Party, PartyKind, Remote, World},
+    world::{BACKEND_PREFIX, Clock, Field, FieldError, FieldOptions, Host, Lane, Party, PartyKind, Remote, World},
 };
 
 /// What a plan's parties stand on.
@@ -21,6 +21,8 @@ use crate::{
 pub struct Ground {
     /// Takes the history and the ledger.
     pub recorder: Recorder,
+    /// What time is.
+    pub clock: Clock,
     /// Which way requests take.
     pub lane: Lane,
     /// The wall-clock time at the run's beginning.
@@ -60,7 +62,7 @@ pub async fn set_up(plan: &Plan, ground: Ground) -> Result<Arc<Field>, FieldErro
         return set_up_target(plan, target, ground).await;
     }
     let first_port = ground.first_port;
-    let header = header(plan.seed, ground.epoch, &EVERYTHING);
+    let header = header(plan.seed, &ground, &EVERYTHING);
     let field = new_field(header, plan.faults.clone(), &plan.companies, ground)?;
     open_operators(&field, plan, None).await?;
     open_companies(&field, &plan.companies, first_port, company::router).await?;
@@ -72,7 +74,7 @@ async fn set_up_target(plan: &Plan, target: &Target, ground: Ground) -> Result<A
     let mut observes = AGENT_SIDE.to_vec();
     observes.extend(target.hooks.performed.is_some().then_some(Observation::Performed));
     let clock_error_ms = u64::try_from(target.clock_error.as_millis()).unwrap_or(u64::MAX);
-    let header = Run { clock_error_ms, ..header(plan.seed, ground.epoch, &observes) };
+    let header = Run { clock_error_ms, ..header(plan.seed, &ground, &observes) };
     let remote = remote(target, &ground.may_load);
     let field = new_field(header, plan.faults.clone(), &plan.companies, ground)?;
     field.connect(remote)?;
@@ -117,7 +119,7 @@ async fn open_operators(field: &Arc<Field>, plan: &Plan, first_port: Option<u16>
 /// As [`set_up`].
 pub async fn serve(seed: u64, companies: &[CompanyPlan], ground: Ground) -> Result<Arc<Field>, FieldError> {
     let first_port = ground.first_port;
-    let header = header(seed, ground.epoch, &COMPANY_SIDE);
+    let header = header(seed, &ground, &COMPANY_SIDE);
     let field = new_field(header, Vec::new(), companies, ground)?;
     open_companies(&field, companies, first_port, company::witnessed_router).await?;
     Ok(field)
@@ -129,12 +131,12 @@ fn new_field(
     companies: &[CompanyPlan],
     ground: Ground,
 ) -> Result<Arc<Field>, FieldError> {
-    let Ground { recorder, lane, epoch, .. } = ground;
+    let Ground { recorder, clock, lane, epoch, .. } = ground;
     let seed = header.seed;
     recorder.record(|| 0, Event::Run(header));
     let companies = companies.iter().map(|company| (company.name.clone(), company.group.clone()));
     let faults = Faults::new(seed, faults, companies);
-    Field::new(FieldOptions { seed, epoch, recorder, faults, lane })
+    Field::new(FieldOptions { seed, clock, epoch, recorder, faults, lane })
 }
 
 /// Opens each Company and the backend behind it.
@@ -168,12 +170,12 @@ async fn open_companies(
 }
 
 /// The header of a history that the harness writes of its own parties.
-fn header(seed: u64, epoch: Timestamp, observes: &[Observation]) -> Run {
+fn header(seed: u64, ground: &Ground, observes: &[Observation]) -> Run {
     Run {
         format: FORMAT,
         seed,
-        world: WorldKind::Real,
-        epoch: epoch.to_string(),
+        world: ground.clock.world(),
+        epoch: ground.epoch.to_string(),
         order: Order::Total,
         observes: observes.to_vec(),
         clock_error_ms: 0,

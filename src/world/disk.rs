@@ -2,7 +2,7 @@
 
 use std::{
     any::Any,
-    collections::{BTreeMap, HashMap},
+    collections::BTreeMap,
     fmt,
     hash::BuildHasher as _,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -12,6 +12,12 @@ use smol_str::SmolStr;
 
 /// Parts of a table that lock on their own.
 const SHARDS: usize = 16;
+
+/// The same on every run, unlike the hasher that maps have by default.
+type Hasher = std::hash::BuildHasherDefault<siphasher::sip::SipHasher13>;
+
+#[expect(clippy::disallowed_types, reason = "its hasher is the same on every run")]
+type Rows<V> = std::collections::HashMap<SmolStr, Arc<V>, Hasher>;
 
 type AnyTable = Arc<dyn Any + Send + Sync>;
 
@@ -43,8 +49,8 @@ impl Disk {
 }
 
 struct Shards<V> {
-    parts: [Mutex<HashMap<SmolStr, Arc<V>>>; SHARDS],
-    hasher: std::hash::BuildHasherDefault<siphasher::sip::SipHasher13>,
+    parts: [Mutex<Rows<V>>; SHARDS],
+    hasher: Hasher,
 }
 
 impl<V> Default for Shards<V> {
@@ -71,7 +77,7 @@ impl<V> fmt::Debug for Table<V> {
 }
 
 impl<V> Table<V> {
-    fn part(&self, key: &str) -> MutexGuard<'_, HashMap<SmolStr, Arc<V>>> {
+    fn part(&self, key: &str) -> MutexGuard<'_, Rows<V>> {
         let shard = self.shards.hasher.hash_one(key) as usize % SHARDS;
         lock(&self.shards.parts[shard])
     }

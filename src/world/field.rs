@@ -13,11 +13,11 @@ use std::{
 
 use jiff::{SignedDuration, Timestamp};
 use smol_str::SmolStr;
-use tokio::{net::TcpListener, time::Instant};
+use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    BACKEND_PREFIX, Disk, Host, Moment, Party, PartyKind, World, fault_struck, incarnation::Incarnation,
+    BACKEND_PREFIX, Clock, Disk, Host, Moment, Party, PartyKind, World, fault_struck, incarnation::Incarnation,
     ordinary::Ordinary, pool::Pool, server, station::Station, tls::Authority, trouble,
 };
 use crate::{
@@ -47,6 +47,8 @@ pub enum Lane {
 pub struct FieldOptions {
     /// The seed of every choice.
     pub seed: u64,
+    /// What its time is.
+    pub clock: Clock,
     /// The wall-clock time at the run's beginning.
     pub epoch: Timestamp,
     /// Takes the history and the ledger.
@@ -94,8 +96,8 @@ pub enum FieldError {
 /// What the handles of all parties share.
 pub struct Field {
     seed: u64,
+    clock: Clock,
     epoch: Timestamp,
-    started: Instant,
     recorder: Recorder,
     faults: Faults,
     lane: Lane,
@@ -107,6 +109,7 @@ pub struct Field {
     ordinary: Ordinary,
     closed: CancellationToken,
     faults_struck: AtomicU64,
+    requests: AtomicU64,
     trouble: Arc<OnceLock<String>>,
 }
 
@@ -117,7 +120,7 @@ impl fmt::Debug for Field {
 }
 
 impl Field {
-    /// An empty field whose time starts now.
+    /// An empty field.
     ///
     /// # Errors
     ///
@@ -130,8 +133,8 @@ impl Field {
         let trouble = Arc::new(OnceLock::new());
         Ok(Arc::new(Self {
             seed: options.seed,
+            clock: options.clock,
             epoch: options.epoch,
-            started: Instant::now(),
             recorder: options.recorder,
             faults: options.faults,
             lane: options.lane,
@@ -143,6 +146,7 @@ impl Field {
             ordinary: Ordinary::new(authority),
             closed: CancellationToken::new(),
             faults_struck: AtomicU64::new(0),
+            requests: AtomicU64::new(0),
             trouble,
         }))
     }
@@ -156,7 +160,7 @@ impl Field {
     /// How long the run has lasted.
     #[must_use]
     pub fn now(&self) -> Moment {
-        Moment::START + (Instant::now() - self.started)
+        self.clock.now()
     }
 
     /// The wall clock.
@@ -181,7 +185,7 @@ impl Field {
 
     /// Waits until that moment.
     pub async fn sleep_until(&self, moment: Moment) {
-        tokio::time::sleep_until(self.started + moment.since(Moment::START)).await;
+        self.clock.sleep_until(moment).await;
     }
 
     /// The faults of the plan.
@@ -219,6 +223,17 @@ impl Field {
     #[must_use]
     pub fn faults_struck(&self) -> u64 {
         self.faults_struck.load(Ordering::Relaxed)
+    }
+
+    /// Counts a request that sets out.
+    pub(super) fn count_request(&self) {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many requests were carried to a party until now, each copy of one counted.
+    #[must_use]
+    pub fn requests(&self) -> u64 {
+        self.requests.load(Ordering::Relaxed)
     }
 
     /// Ends when the field closes.

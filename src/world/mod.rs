@@ -5,6 +5,7 @@
 
 mod about;
 mod abroad;
+mod clock;
 mod delivery;
 mod disk;
 mod draw;
@@ -19,6 +20,7 @@ mod station;
 mod tag;
 #[cfg(test)]
 mod tests;
+mod timeline;
 mod tls;
 mod trouble;
 mod trust;
@@ -32,6 +34,7 @@ use jiff::Timestamp;
 use smol_str::SmolStr;
 
 pub use about::{About, Answer, Party, PartyKind, Reply, Why};
+pub use clock::Clock;
 pub use delivery::Delivery;
 pub use disk::{Disk, Table};
 pub use draw::Draw;
@@ -39,6 +42,7 @@ pub use field::{Field, FieldError, FieldOptions, Lane};
 pub use moment::Moment;
 pub use remote::Remote;
 pub use station::Host;
+pub use timeline::{NotSimulated, Timeline};
 pub use tls::Authority;
 
 use crate::{

@@ -1,7 +1,7 @@
 //! The ordinary lane: fetches of documents and keys, by a general HTTP client that follows no redirect by itself.
 
 use std::{
-    collections::HashMap,
+    collections::BTreeMap,
     net::SocketAddr,
     sync::{Arc, Mutex, OnceLock, PoisonError},
     time::Duration,
@@ -23,7 +23,7 @@ pub(super) struct Ordinary {
 
 /// Where the names of the run lead; shared with the client's resolver.
 #[derive(Clone, Default)]
-struct Names(Arc<Mutex<HashMap<String, SocketAddr>>>);
+struct Names(Arc<Mutex<BTreeMap<String, SocketAddr>>>);
 
 impl Resolve for Names {
     fn resolve(&self, name: Name) -> Resolving {

@@ -1,7 +1,6 @@
 //! HTTP/1.1 connections to the parties of the run, kept open between requests. The Wire owns them, not the Agents.
 
 use std::{
-    collections::HashMap,
     future::poll_fn,
     io,
     net::SocketAddr,
@@ -17,6 +16,7 @@ use hyper::{
     client::conn::http1::{Builder, SendRequest},
 };
 use hyper_util::rt::TokioIo;
+use rustc_hash::FxHashMap;
 use rustls::{ClientConfig, pki_types::ServerName};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
@@ -56,7 +56,7 @@ pub(super) struct Destination<'a> {
 pub(super) struct Pool {
     tls: Option<TlsConnector>,
     trouble: Arc<OnceLock<String>>,
-    idle: Mutex<HashMap<String, Vec<Sender>>>,
+    idle: Mutex<FxHashMap<String, Vec<Sender>>>,
 }
 
 impl Pool {

@@ -1,7 +1,7 @@
 //! Somebody else's servers: where their hosts are, whether they may be loaded, and whom their certificates are trusted by.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet},
     fmt,
     net::{IpAddr, SocketAddr},
     sync::{Mutex, PoisonError},
@@ -36,7 +36,7 @@ pub(super) struct RemoteSite {
     trust: Trust,
     tls: TlsConnector,
     /// What DNS said, by host and port.
-    resolved: Mutex<HashMap<String, SocketAddr>>,
+    resolved: Mutex<BTreeMap<String, SocketAddr>>,
 }
 
 impl fmt::Debug for RemoteSite {

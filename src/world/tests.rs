@@ -17,7 +17,9 @@ use http::Request;
 use jiff::Timestamp;
 use smol_str::SmolStr;
 
-use super::{About, Answer, Authority, Delivery, Field, FieldOptions, Host, Lane, Party, PartyKind, Reply, Why, World};
+use super::{
+    About, Answer, Authority, Clock, Delivery, Field, FieldOptions, Host, Lane, Party, PartyKind, Reply, Why, World,
+};
 use crate::{
     fault::Faults,
     history::{
@@ -50,6 +52,7 @@ async fn field(lane: Lane, faults: Vec<FaultKind>) -> Arc<Field> {
     let companies = [(SmolStr::from("clothes-1"), SmolStr::from("shop"))];
     let field = Field::new(FieldOptions {
         seed: 7,
+        clock: Clock::real(),
         epoch: Timestamp::UNIX_EPOCH,
         recorder: Recorder::in_memory(),
         faults: Faults::new(7, faults.collect(), companies),

@@ -252,6 +252,7 @@ impl Parcel {
 
     /// One copy's exchange with the receiving party.
     async fn exchange(&self, mut request: Request<Bytes>, copy: u32, cut: Cut) -> Answer {
+        self.field.count_request();
         // Somebody else's server has no use for it.
         if let (Some(call), At::Router | At::Socket(_)) = (&self.call, &self.station.at) {
             let cut = if copy == 1 { self.disturbance.cut().cloned() } else { None };

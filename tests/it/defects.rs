@@ -116,7 +116,8 @@ fn every_defect_of_the_catalogues_stands_in_a_table() {
     }
 }
 
-const SHIPPED: &[&str] = &[
+/// The scenarios that come with the program.
+pub(crate) const SHIPPED: &[&str] = &[
     "quickstart",
     "confirm-storm",
     "timeout-recovery",

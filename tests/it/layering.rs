@@ -11,7 +11,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("agent", &["history", "identity", "measure", "plan", "protocol", "world"]),
     ("backend", &["history", "identity", "plan", "protocol", "world"]),
     ("checker", &["history", "protocol"]),
-    ("cli", &["checker", "history", "measure", "plan", "report", "scenario", "swarm", "world"]),
+    ("cli", &["checker", "history", "measure", "plan", "report", "scenario", "sim", "swarm", "world"]),
     ("company", &["history", "identity", "plan", "protocol", "world"]),
     ("fault", &["history", "plan", "world"]),
     ("history", &["protocol"]),
@@ -22,6 +22,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("report", &["checker", "history", "measure", "plan"]),
     // `identity`: the key of an operator that a target knows is checked where the target file names it.
     ("scenario", &["history", "identity", "plan", "protocol"]),
+    ("sim", &["checker", "history", "measure", "plan", "swarm", "world"]),
     ("swarm", &["agent", "backend", "company", "fault", "history", "measure", "plan", "world"]),
     ("world", &["fault", "history", "plan"]),
 ];
@@ -31,6 +32,8 @@ const BANNED_IN_PARTIES: &[&str] = &[
     "tokio::net",
     "tokio::spawn",
     "tokio::time::",
+    "HashMap::new",
+    "HashSet::new",
     "std::net::Tcp",
     "std::thread",
     "std::time::Instant",

@@ -1,10 +1,12 @@
 //! The whole program, from outside: one binary, a module per behaviour.
 
 mod defects;
+mod determinism;
 mod guard;
 mod layering;
 mod program;
 mod rehearsal;
 mod secrets;
 mod signing_in;
+mod simulated;
 mod target;

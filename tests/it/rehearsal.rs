@@ -1,15 +1,11 @@
-//! Runs a plan without sockets and without waiting: the direct lane, one thread, time that jumps to the next event.
+//! Runs a plan in the simulated world and judges it.
 
-use std::sync::Arc;
-
-use jiff::Timestamp;
 use poppyfield::{
-    checker::{self, Judgement, Options},
-    history::{Event, Record, Recorder},
-    measure::{Counts, Meter},
+    checker::{Judgement, Options},
+    history::{Event, Record},
+    measure::Counts,
     plan::Plan,
-    swarm::{self, Control, Ground},
-    world::Lane,
+    sim::Outcome,
 };
 
 /// What a rehearsed run left behind.
@@ -22,35 +18,10 @@ pub(crate) struct Rehearsal {
 
 /// Runs `plan` to its end and judges it.
 pub(crate) fn rehearse(plan: Plan) -> Rehearsal {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .start_paused(true)
-        .build()
-        .expect("a runtime without sockets can be made");
-    let recorder = Recorder::in_memory();
-    let meter = Meter::new();
-    let plan = Arc::new(plan);
-    runtime.block_on(async {
-        let ground = Ground {
-            recorder: recorder.clone(),
-            lane: Lane::Direct,
-            epoch: epoch(),
-            first_port: None,
-            may_load: Default::default(),
-        };
-        let field = swarm::set_up(&plan, ground).await.expect("parties without sockets can be set up");
-        swarm::run(&plan, &field, &meter, &Control::default()).await.expect("the Agents have keys");
-    });
-    recorder.finish().expect("memory can be written");
-    let (history, ledger) = recorder.snapshot();
-    let events = history.iter().map(|record| record.event.clone()).collect();
-    let judgement = checker::judge(history.clone(), ledger, Options::default());
-    Rehearsal { judgement, history, counts: meter.counts(), events }
-}
-
-/// Where virtual time begins.
-fn epoch() -> Timestamp {
-    "2026-01-01T00:00:00Z".parse().expect("a time")
+    let outcome = Outcome::of(&plan.into()).unwrap_or_else(|error| panic!("{error}"));
+    let judgement = outcome.judge(Options::default());
+    let events = outcome.history.iter().map(|record| record.event.clone()).collect();
+    Rehearsal { judgement, counts: outcome.meter.counts(), history: outcome.history, events }
 }
 
 impl Rehearsal {

@@ -6,8 +6,7 @@ use poppyfield::{
     history::Recorder,
     measure::Meter,
     scenario::{self, Overrides},
-    swarm::{self, Control, Ground},
-    world::Lane,
+    sim::{self, Setting},
 };
 use tempfile::TempDir;
 
@@ -47,20 +46,9 @@ fn look_through(scenario: &str) {
         load.operations = Some(50);
     }
     let recorder = Recorder::to_folder(folder.path()).expect("the history can be written");
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
-    runtime.expect("a runtime").block_on(async {
-        let epoch = "2026-01-01T00:00:00Z".parse().expect("a time");
-        let ground = Ground {
-            recorder: recorder.clone(),
-            lane: Lane::Direct,
-            epoch,
-            first_port: None,
-            may_load: Default::default(),
-        };
-        let field = swarm::set_up(&plan, ground).await.expect("parties can be set up");
-        swarm::run(&plan.into(), &field, &Meter::new(), &Control::default()).await.expect("the Agents have keys");
-    });
-    recorder.finish().expect("the history can be written");
+    let setting = Setting::to(recorder, Meter::new());
+    sim::simulate(&plan.into(), &setting).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(setting.recorder.failure(), None);
     let texts = texts(folder.path());
     assert!(texts.iter().any(|(_, text)| text.contains("\"confirm\"")), "the run confirmed something");
     for (file, text) in texts {

@@ -32,7 +32,7 @@ use poppyfield::{
     protocol::{ClientMetadata, JwkSet},
     scenario::{self, Overrides},
     swarm::{self, Control, Ground, NotLoaded, Ran},
-    world::{Authority, Field, FieldOptions, Host, Lane, Party, PartyKind},
+    world::{Authority, Clock, Field, FieldOptions, Host, Lane, Party, PartyKind},
 };
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -85,6 +85,7 @@ impl Theirs {
         let ground = Ground {
             recorder: recorder.clone(),
             lane: Lane::Sockets { bind: loopback(), authority: Some(authority) },
+            clock: Clock::real(),
             epoch: now(),
             first_port: None,
             may_load: Default::default(),
@@ -240,6 +241,7 @@ async fn run_under(plan: Plan, theirs: Option<&Theirs>, control: &Control) -> Do
     let ground = Ground {
         recorder: recorder.clone(),
         lane: Lane::Sockets { bind: loopback(), authority: None },
+        clock: Clock::real(),
         epoch: now(),
         first_port: None,
         may_load: Default::default(),
@@ -598,6 +600,7 @@ async fn a_first_look_tells_of_the_host_that_documents_lead_to() {
     let authority = Arc::new(Authority::new().expect("an authority"));
     let ca = CaFile { path: "front.pem".to_owned(), pem: authority.pem() };
     let options = FieldOptions {
+        clock: Clock::real(),
         seed: 1,
         epoch: now(),
         recorder: Recorder::in_memory(),

@@ -23,7 +23,7 @@ use crate::{
         Invariants, Journey, JourneyStep, Money, Plan, Proposals, Retry, Sessions, StoreSettings, SwarmPlan,
     },
     protocol::SessionMode,
-    world::{Field, FieldOptions, Host, Lane, Moment, Party, PartyKind},
+    world::{Clock, Field, FieldOptions, Host, Lane, Moment, Party, PartyKind},
 };
 use fake::{Fake, Say};
 
@@ -109,6 +109,7 @@ async fn run_with(fake: Fake, swarm: SwarmPlan) -> Run {
     let recorder = Recorder::in_memory();
     let field = Field::new(FieldOptions {
         seed: plan.seed,
+        clock: Clock::real(),
         epoch: Timestamp::from_second(1_800_000_000).unwrap(),
         recorder: recorder.clone(),
         faults: Faults::new(plan.seed, Vec::new(), []),

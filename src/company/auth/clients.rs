@@ -2,7 +2,7 @@
 //! unknown or the metadata has grown old (digest 1.4). Requests that need the same fetch wait for one.
 
 use std::{
-    collections::HashMap,
+    collections::BTreeMap,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -48,7 +48,7 @@ impl Client {
 pub(in crate::company) struct Clients {
     table: Table<Client>,
     operations_version: SmolStr,
-    slots: Mutex<HashMap<SmolStr, Arc<Slot>>>,
+    slots: Mutex<BTreeMap<SmolStr, Arc<Slot>>>,
 }
 
 /// Keeps the fetches of one operator apart.

@@ -27,7 +27,7 @@ use crate::{
         FaultKind, OnPartial, PriceRange, Proposals, Sessions, Step, StoreSettings, WithoutExtension,
     },
     protocol::{ClientMetadata, JwkSet, SessionMode, token},
-    world::{About, Answer, Field, FieldOptions, Host, Lane, Party, PartyKind, World},
+    world::{About, Answer, Clock, Field, FieldOptions, Host, Lane, Party, PartyKind, World},
 };
 
 pub(super) const COMPANY: &str = "shop-1";
@@ -152,6 +152,7 @@ impl Stand {
         let recorder = Recorder::in_memory();
         let field = Field::new(FieldOptions {
             seed: 7,
+            clock: Clock::real(),
             epoch: "2026-01-01T00:00:00Z".parse().unwrap(),
             recorder: recorder.clone(),
             faults: Faults::new(7, faults, [(plan.name.clone(), plan.group.clone())]),

@@ -98,6 +98,7 @@ fn generator(meter: &Meter) -> Health {
         wall: Duration::from_secs(10),
         cpus: Some(2),
         memory_bytes_max: Some(64 * 1024 * 1024),
+        virtual_time: false,
     };
     health(&meter.figures(10 * SECOND), &offered)
 }
@@ -282,6 +283,7 @@ fn a_run_whose_generator_fell_behind() {
         wall: Duration::from_secs(10),
         cpus: Some(2),
         memory_bytes_max: Some(64 * 1024 * 1024),
+        virtual_time: false,
     };
     let figures = meter.figures(10 * SECOND);
     let mut summary = summary(&meter, Judged { anomalies: held(), ..Judged::default() });
@@ -415,4 +417,18 @@ fn what_was_not_judged_is_not_claimed() {
     );
     assert_eq!(sentence("unapproved-confirm"), "every confirmed action ran at most once, and none was lost.");
     assert_eq!(sentence("double-effect"), "nothing was found that fails a run (7 of 10 anomalies were judged).");
+}
+
+#[test]
+fn a_simulated_run_says_what_it_took_and_shows_its_digest_instead_of_lag() {
+    let mut summary = clean();
+    summary.run.world = WorldKind::Simulated;
+    summary.simulation = Some(SimulationRow { requests: 12_345, requests_per_cpu_second: Some(1_899.2) });
+    summary.history_digest = Some("0".repeat(64));
+    let text = render(&summary.concluded(), 80, Style::Plain);
+    assert!(text.contains("simulated world") && text.contains("of virtual time"), "{text}");
+    assert!(text.contains("Simulation   12,345 requests in 6.50 s of CPU: 1,899 a second of it"), "{text}");
+    assert!(text.contains(&format!("Digest       {}\n", "0".repeat(64))), "{text}");
+    assert!(!text.contains("Generator"), "{text}");
+    assert!(text.lines().filter(|line| !line.contains('/')).all(|line| line.chars().count() <= 80), "{text}");
 }

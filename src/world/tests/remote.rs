@@ -17,7 +17,7 @@ use crate::{
     fault::Faults,
     history::{Event, Recorder},
     plan::{CaFile, ConnectTo, Distribution, Fault, FaultKind},
-    world::{Authority, Field, FieldOptions, Lane, Party, PartyKind, Remote},
+    world::{Authority, Clock, Field, FieldOptions, Lane, Party, PartyKind, Remote},
 };
 
 fn authority() -> Arc<Authority> {
@@ -37,6 +37,7 @@ fn swarm(at: SocketAddr, trusted: &Authority, faults: Vec<FaultKind>) -> Arc<Fie
     });
     let field = Field::new(FieldOptions {
         seed: 7,
+        clock: Clock::real(),
         epoch: Timestamp::UNIX_EPOCH,
         recorder: Recorder::in_memory(),
         faults: Faults::new(7, faults.collect(), [("shop".into(), "shop".into())]),

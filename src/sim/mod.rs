@@ -1,0 +1,154 @@
+//! The simulated world: one plan, one seed, one thread, in virtual time, to the letter.
+//!
+//! A run shares nothing with any other: it has a runtime, a time line and a field of its own, so that any number of them
+//! may go on side by side, each in a thread, and give what each gives alone.
+
+use std::{
+    io,
+    sync::{Arc, OnceLock},
+};
+
+use jiff::Timestamp;
+
+use crate::{
+    checker::{self, Judgement},
+    history::{LedgerRecord, Record, Recorder, digest},
+    measure::Meter,
+    plan::Plan,
+    swarm::{self, Control, Ground, NoKeys, Ran},
+    world::{Clock, Field, FieldError, Lane, NotSimulated, Timeline},
+};
+
+/// The wall-clock time at the beginning of every simulated run: 2026-01-01T00:00:00Z.
+pub const EPOCH: Timestamp = Timestamp::constant(1_767_225_600, 0);
+
+/// Where a simulated run puts what it records and measures, and how it is watched and ended from outside.
+#[derive(Debug, Clone)]
+pub struct Setting {
+    /// Takes the history and the ledger; finished when the run is.
+    pub recorder: Recorder,
+    /// Takes the figures.
+    pub meter: Meter,
+    /// Ends the run early, and tells how far it is; from another thread, if need be.
+    pub control: Control,
+    /// Holds the run's field as soon as there is one.
+    pub field: Arc<OnceLock<Arc<Field>>>,
+}
+
+impl Setting {
+    /// Everything stays in memory.
+    #[must_use]
+    pub fn in_memory() -> Self {
+        Self::to(Recorder::in_memory(), Meter::new())
+    }
+
+    /// History and figures go there.
+    #[must_use]
+    pub fn to(recorder: Recorder, meter: Meter) -> Self {
+        Self { recorder, meter, control: Control::default(), field: Arc::default() }
+    }
+}
+
+/// How a simulated run ended.
+#[derive(Debug)]
+pub struct Simulated {
+    /// When, and what was left open.
+    pub ran: Ran,
+    /// Requests that were carried to a party, each copy of one counted.
+    pub requests: u64,
+}
+
+/// Why a plan was not simulated to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum SimulationError {
+    /// It loads somebody else's Company.
+    #[error("{0} is not simulated, and only what is can be part of the simulated world; use `poppyfield run`")]
+    Target(String),
+    /// Its parties cannot be set up.
+    #[error(transparent)]
+    Field(#[from] FieldError),
+    /// Its Personal Agents have no keys.
+    #[error(transparent)]
+    Keys(#[from] NoKeys),
+    /// Virtual time did not come to the run's end.
+    #[error(transparent)]
+    Time(#[from] NotSimulated),
+}
+
+/// Runs a plan in the simulated world, on this thread, and finishes its recorder.
+///
+/// What it writes follows from the plan and the version of Poppyfield alone, unless `setting.control` ends it early.
+/// Whether the recorder could write everything is for the caller to ask it.
+///
+/// # Errors
+///
+/// If the plan has a target, its parties cannot be set up, or virtual time does not come to the run's end.
+pub fn simulate(plan: &Arc<Plan>, setting: &Setting) -> Result<Simulated, SimulationError> {
+    if let Some(target) = &plan.target {
+        return Err(SimulationError::Target(target.name.to_string()));
+    }
+    let timeline = Timeline::new();
+    let ground = Ground {
+        recorder: setting.recorder.clone(),
+        clock: Clock::Virtual(Arc::clone(&timeline)),
+        lane: Lane::Direct,
+        epoch: EPOCH,
+        first_port: None,
+        may_load: Default::default(),
+    };
+    let simulated = timeline.run(async {
+        let field = swarm::set_up(plan, ground).await?;
+        // Whoever watches had its chance to look before: a setting is for one run.
+        let _ = setting.field.set(Arc::clone(&field));
+        let ran = swarm::run(plan, &field, &setting.meter, &setting.control).await?;
+        Ok(Simulated { ran, requests: field.requests() })
+    });
+    // A recorder that could not write everything says so for itself.
+    let _ = setting.recorder.finish();
+    simulated?
+}
+
+/// A simulated run that was kept in memory.
+#[derive(Debug)]
+pub struct Outcome {
+    /// How it ended.
+    pub simulated: Simulated,
+    /// What was measured.
+    pub meter: Meter,
+    /// What the parties did and heard.
+    pub history: Vec<Record>,
+    /// What took effect.
+    pub ledger: Vec<LedgerRecord>,
+}
+
+impl Outcome {
+    /// Simulates a plan and keeps everything in memory.
+    ///
+    /// # Errors
+    ///
+    /// As [`simulate`].
+    pub fn of(plan: &Arc<Plan>) -> Result<Self, SimulationError> {
+        let setting = Setting::in_memory();
+        let simulated = simulate(plan, &setting)?;
+        let (history, ledger) = setting.recorder.take();
+        Ok(Self { simulated, meter: setting.meter, history, ledger })
+    }
+
+    /// Judges it.
+    #[must_use]
+    pub fn judge(&self, options: checker::Options) -> Judgement {
+        let mut checker = checker::Checker::new(options);
+        self.history.iter().for_each(|record| checker.event(record));
+        self.ledger.iter().for_each(|record| checker.ledger(record));
+        checker.judge()
+    }
+
+    /// The digest of history and ledger.
+    ///
+    /// # Errors
+    ///
+    /// If a record cannot be serialised, which no record of the format gives cause for.
+    pub fn digest(&self) -> io::Result<String> {
+        digest::of_records(&self.history, &self.ledger)
+    }
+}

@@ -1,0 +1,262 @@
+//! Virtual time: a queue of instants in nanoseconds that jumps to the next one when nothing else can run.
+//!
+//! It is not tokio's timer, which has steps of a millisecond. Whoever waits stands in a queue ordered by time and, within
+//! one instant, by who began to wait first. The runtime has one thread, no timer and no sockets; when none of its tasks
+//! can run it is about to park, and that is when the next waiter, one alone, is woken. So each instant's event runs to its
+//! end, with all that it sets off, before the next one begins.
+
+use std::{
+    collections::BTreeMap,
+    fmt, io,
+    pin::Pin,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    task::{Context, Poll, Waker},
+};
+
+use tokio_util::sync::CancellationToken;
+
+use super::Moment;
+
+/// The time of one simulated run; it stands at the beginning until [`Timeline::run`].
+#[derive(Default)]
+pub struct Timeline {
+    now: AtomicU64,
+    queue: Mutex<Queue>,
+    /// Nothing can run, and nobody waits for a time.
+    stalled: CancellationToken,
+}
+
+/// Who waits, by time and then by turn.
+#[derive(Default)]
+struct Queue {
+    turns: u64,
+    waiting: BTreeMap<(u64, u64), Waker>,
+}
+
+/// Why a simulated run could not come to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum NotSimulated {
+    /// There is no runtime for it.
+    #[error("cannot start the runtime of the simulated world: {0}")]
+    Runtime(#[from] io::Error),
+    /// Every task waits for another one, and none for a time.
+    #[error("the simulated world came to a standstill at {0}: everybody waits, and nobody for a time")]
+    Standstill(Moment),
+}
+
+impl fmt::Debug for Timeline {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Timeline").field("now", &self.now()).field("waiting", &self.waiting()).finish()
+    }
+}
+
+impl Timeline {
+    /// A time that stands at the beginning.
+    #[must_use]
+    pub fn new() -> Arc<Self> {
+        Arc::default()
+    }
+
+    /// The instant it is; may be read from any thread.
+    #[must_use]
+    pub fn now(&self) -> Moment {
+        Moment::from_nanos(self.now.load(Ordering::Relaxed))
+    }
+
+    /// How many wait for a time.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.queue().waiting.len()
+    }
+
+    /// Runs `future`, and what it spawns, to its end on this thread, in this time. What still runs then is dropped.
+    ///
+    /// The runtime knows neither tokio's timer nor sockets, so that nothing but this time can decide anything.
+    ///
+    /// # Errors
+    ///
+    /// If the runtime cannot be made, or everybody waits and nobody for a time.
+    pub fn run<F: Future>(self: &Arc<Self>, future: F) -> Result<F::Output, NotSimulated> {
+        let timeline = Arc::clone(self);
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().on_thread_park(move || timeline.advance()).build()?;
+        runtime.block_on(async {
+            tokio::select! {
+                biased;
+                output = future => Ok(output),
+                () = self.stalled.cancelled() => Err(NotSimulated::Standstill(self.now())),
+            }
+        })
+    }
+
+    /// Nothing can run: wakes who waits for the next instant, and has been waiting longest among those.
+    fn advance(&self) {
+        let next = self.queue().waiting.pop_first();
+        match next {
+            Some(((at, _), waker)) => {
+                self.now.fetch_max(at, Ordering::Relaxed);
+                waker.wake();
+            }
+            None => self.stalled.cancel(),
+        }
+    }
+
+    /// Waits until that moment; not at all for one that has come.
+    pub(super) fn until(&self, moment: Moment) -> Until<'_> {
+        Until { timeline: self, at: moment.as_nanos(), turn: None }
+    }
+
+    /// A lock whose holder panicked is still whole: every change under it is one insertion or removal.
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A wait for a moment. Dropped before its time, it leaves the queue.
+#[derive(Debug)]
+pub(super) struct Until<'a> {
+    timeline: &'a Timeline,
+    at: u64,
+    /// Its place in the queue, once it has one.
+    turn: Option<u64>,
+}
+
+impl Future for Until<'_> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let timeline = self.timeline;
+        let mut queue = timeline.queue();
+        if let Some(turn) = self.turn {
+            // Woken for another reason at this very instant, it still waits for its turn.
+            return match queue.waiting.get_mut(&(self.at, turn)) {
+                Some(waker) => {
+                    waker.clone_from(context.waker());
+                    Poll::Pending
+                }
+                None => Poll::Ready(()),
+            };
+        }
+        if self.at <= timeline.now().as_nanos() {
+            return Poll::Ready(());
+        }
+        let turn = queue.turns;
+        queue.turns += 1;
+        queue.waiting.insert((self.at, turn), context.waker().clone());
+        drop(queue);
+        self.turn = Some(turn);
+        Poll::Pending
+    }
+}
+
+impl Drop for Until<'_> {
+    fn drop(&mut self) {
+        if let Some(turn) = self.turn {
+            self.timeline.queue().waiting.remove(&(self.at, turn));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(nanos: u64) -> Moment {
+        Moment::from_nanos(nanos)
+    }
+
+    #[test]
+    fn who_waits_is_woken_by_time_and_then_by_turn_in_steps_of_a_nanosecond() {
+        let timeline = Timeline::new();
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let waits = [("late", 1_001), ("first", 1_000), ("second", 1_000), ("early", 3)];
+        timeline
+            .run(async {
+                let tasks = waits.map(|(name, nanos)| {
+                    let (timeline, seen) = (Arc::clone(&timeline), Arc::clone(&seen));
+                    tokio::spawn(async move {
+                        timeline.until(at(nanos)).await;
+                        seen.lock().expect("whole").push((name, timeline.now()));
+                    })
+                });
+                for task in tasks {
+                    task.await.expect("no panic");
+                }
+            })
+            .expect("it ends");
+        let expected = [("early", at(3)), ("first", at(1_000)), ("second", at(1_000)), ("late", at(1_001))];
+        assert_eq!(*seen.lock().expect("whole"), expected);
+    }
+
+    #[test]
+    fn time_stands_still_while_anything_can_run() {
+        let timeline = Timeline::new();
+        let after = timeline.run(async {
+            for _ in 0..10_000 {
+                tokio::task::yield_now().await;
+            }
+            let task = tokio::spawn(async { tokio::task::yield_now().await });
+            task.await.expect("no panic");
+            let still = timeline.now();
+            timeline.until(at(u64::MAX - 1)).await;
+            (still, timeline.now())
+        });
+        assert_eq!(after.expect("it ends"), (Moment::START, at(u64::MAX - 1)));
+    }
+
+    #[test]
+    fn a_wait_that_is_given_up_leaves_the_queue() {
+        let timeline = Timeline::new();
+        timeline
+            .run(async {
+                for round in 1..1_000 {
+                    tokio::select! {
+                        biased;
+                        () = timeline.until(at(u64::MAX)) => unreachable!("the end of time"),
+                        () = timeline.until(at(round)) => {}
+                    }
+                    assert_eq!(timeline.waiting(), 0);
+                }
+            })
+            .expect("it ends");
+        assert_eq!((timeline.now(), timeline.waiting()), (at(999), 0));
+    }
+
+    #[test]
+    fn a_wait_woken_for_another_reason_waits_for_its_turn() {
+        let timeline = Timeline::new();
+        let turns = timeline.run(async {
+            let (one, other) = (timeline.until(at(5)), timeline.until(at(5)));
+            tokio::pin!(one, other);
+            // Both begin to wait, one after the other; then the first one's turn comes.
+            let first = std::future::poll_fn(|context| {
+                let first = one.as_mut().poll(context);
+                let second = other.as_mut().poll(context);
+                first.map(|()| (timeline.now(), second.is_ready()))
+            })
+            .await;
+            other.await;
+            (first, timeline.now())
+        });
+        assert_eq!(turns.expect("it ends"), ((at(5), false), at(5)));
+    }
+
+    #[test]
+    fn a_standstill_is_an_error_and_not_a_hang() {
+        let timeline = Timeline::new();
+        let ended = timeline.run(async {
+            timeline.until(at(7)).await;
+            std::future::pending::<()>().await;
+        });
+        assert!(matches!(ended, Err(NotSimulated::Standstill(moment)) if moment == at(7)), "{ended:?}");
+    }
+
+    #[test]
+    #[should_panic(expected = "timer")]
+    fn tokios_own_timer_decides_nothing_here() {
+        let _ = Timeline::new().run(tokio::time::sleep(std::time::Duration::from_millis(1)));
+    }
+}

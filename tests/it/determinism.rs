@@ -1,0 +1,122 @@
+//! The simulated world repeats itself to the letter: same scenario, same seed, same bytes of history and ledger.
+
+use std::{
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+};
+
+use poppyfield::{
+    history::{Recorder, digest},
+    measure::Meter,
+    plan::Plan,
+    scenario::{self, Overrides},
+    sim::{self, Outcome, Setting},
+};
+use serde::Serialize;
+
+use crate::defects::SHIPPED;
+
+/// Journeys of each run.
+const OPERATIONS: u64 = 30;
+
+fn plan(scenario: &str, seed: u64) -> Arc<Plan> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios").join(format!("{scenario}.yaml"));
+    let overrides = Overrides { seed: Some(seed), ..Overrides::default() };
+    let mut plan = scenario::load(&path, &overrides).unwrap_or_else(|problems| panic!("{problems}"));
+    for load in &mut plan.load {
+        load.operations = Some(OPERATIONS);
+    }
+    // So few journeys are over before most windows open.
+    for fault in &mut plan.faults {
+        fault.during = None;
+    }
+    Arc::new(plan)
+}
+
+fn simulated(scenario: &str, seed: u64) -> Outcome {
+    Outcome::of(&plan(scenario, seed)).unwrap_or_else(|error| panic!("{scenario} with seed {seed}: {error}"))
+}
+
+fn line(record: &impl Serialize) -> String {
+    serde_json::to_string(record).expect("records serialise")
+}
+
+/// Where two runs part, if they do: the number of the first line that differs, and both of it.
+fn parting<T: Serialize>(one: &[T], other: &[T]) -> Option<String> {
+    let longest = one.len().max(other.len());
+    let text = |records: &[T], index: usize| records.get(index).map_or_else(|| "(no line)".to_owned(), line);
+    (0..longest)
+        .map(|index| (index, text(one, index), text(other, index)))
+        .find_map(|(index, here, there)| (here != there).then(|| format!("line {}:\n  {here}\n  {there}", index + 1)))
+}
+
+fn assert_same(one: &Outcome, other: &Outcome, what: &str) {
+    if let Some(parting) = parting(&one.history, &other.history) {
+        panic!("{what}: the histories part at {parting}");
+    }
+    if let Some(parting) = parting(&one.ledger, &other.ledger) {
+        panic!("{what}: the ledgers part at {parting}");
+    }
+    assert_eq!(one.digest().expect("serialises"), other.digest().expect("serialises"), "{what}");
+    assert!(one.history.len() > 100, "{what}: {} records show little", one.history.len());
+}
+
+#[test]
+fn every_shipped_scenario_repeats_itself() {
+    for scenario in SHIPPED {
+        for seed in 1..=3 {
+            let what = format!("{scenario} with seed {seed}");
+            assert_same(&simulated(scenario, seed), &simulated(scenario, seed), &what);
+        }
+    }
+}
+
+/// Other runs at its side, and a machine that is busy, are nothing to a run.
+#[test]
+fn a_run_is_the_same_among_others_on_a_busy_machine() {
+    let alone: Vec<_> = SHIPPED.iter().map(|scenario| simulated(scenario, 7)).collect();
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                let mut burnt = 0u64;
+                while !over.load(Ordering::Relaxed) {
+                    burnt = std::hint::black_box(burnt.wrapping_mul(0x9E37_79B9_7F4A_7C15) + 1);
+                }
+            });
+        }
+        let others: Vec<_> = SHIPPED.iter().map(|scenario| scope.spawn(|| simulated(scenario, 7))).collect();
+        let others: Vec<_> = others.into_iter().map(thread::ScopedJoinHandle::join).collect();
+        over.store(true, Ordering::Relaxed);
+        for ((one, other), scenario) in alone.iter().zip(others).zip(SHIPPED) {
+            assert_same(one, &other.unwrap_or_else(|_| panic!("{scenario} panicked")), scenario);
+        }
+    });
+}
+
+#[test]
+fn another_seed_is_another_run() {
+    let (one, other) = (simulated("timeout-recovery", 1), simulated("timeout-recovery", 2));
+    assert!(parting(&one.history[1..], &other.history[1..]).is_some());
+}
+
+/// What stands in the files of a folder is what a run in memory has, byte for byte.
+#[test]
+fn files_hold_what_memory_does() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let setting = Setting::to(Recorder::to_folder(folder.path()).expect("opens"), Meter::new());
+    sim::simulate(&plan("timeout-recovery", 1), &setting).unwrap_or_else(|error| panic!("{error}"));
+    let files = digest::of_folder(folder.path()).expect("readable");
+    assert_eq!(files, simulated("timeout-recovery", 1).digest().expect("serialises"));
+}
+
+/// A history says where it took place, and nothing of when or on which machine.
+#[test]
+fn a_history_names_the_simulated_world_and_its_epoch() {
+    let header = line(&simulated("quickstart", 1).history[0]);
+    assert!(header.contains(r#""world":"simulated","epoch":"2026-01-01T00:00:00Z","order":"total""#), "{header}");
+}

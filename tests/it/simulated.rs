@@ -1,0 +1,151 @@
+//! `poppyfield sim` as a user runs it.
+
+use std::{
+    fs,
+    io::{BufRead as _, BufReader},
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+fn poppyfield() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_poppyfield"));
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).env_remove("RUST_LOG");
+    command
+}
+
+fn sim(scenario: &Path, out: &Path, more: &[&str]) -> Output {
+    let output = poppyfield().arg("sim").arg(scenario).arg("--out").arg(out).args(more).output();
+    output.expect("the program runs")
+}
+
+fn shipped(scenario: &str) -> PathBuf {
+    Path::new("scenarios").join(format!("{scenario}.yaml"))
+}
+
+/// The folder of the one run in `out`.
+fn only_run(out: &Path) -> PathBuf {
+    let mut folders: Vec<_> = fs::read_dir(out).expect("results").flatten().collect();
+    assert_eq!(folders.len(), 1);
+    folders.remove(0).path()
+}
+
+fn summary(run: &Path) -> Value {
+    let text = fs::read_to_string(run.join("summary.json")).expect("summary.json");
+    serde_json::from_str(&text).expect("summary.json is JSON")
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+#[test]
+fn scenarios_hold_with_their_own_seed_and_with_others() {
+    for scenario in ["quickstart", "signed-in", "jacket-exchange"] {
+        for seed in [&[][..], &["--seed", "11"]] {
+            let out = TempDir::new().expect("a temporary folder");
+            let output = sim(&shipped(scenario), out.path(), seed);
+            assert_eq!(output.status.code(), Some(0), "{scenario} {seed:?}\n{}", said(&output));
+        }
+    }
+}
+
+#[test]
+fn two_runs_of_one_seed_leave_the_same_files_and_check_agrees() {
+    let outs = [(); 2].map(|()| TempDir::new().expect("a temporary folder"));
+    for out in &outs {
+        let output = sim(&shipped("jacket-exchange"), out.path(), &["--seed", "5"]);
+        assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+        let text = said(&output);
+        assert!(text.contains("simulated world") && text.contains("of virtual time"), "{text}");
+        assert!(text.contains("sim scenarios/jacket-exchange.yaml --seed 5"), "{text}");
+    }
+    let [one, other] = outs.each_ref().map(|out| only_run(out.path()));
+    let plain = |run: &Path, name: &str| {
+        let bytes = fs::read(run.join(name)).expect(name);
+        if name.ends_with(".zst") { zstd::decode_all(&bytes[..]).expect("whole frames") } else { bytes }
+    };
+    for name in ["history.jsonl.zst", "ledger.jsonl.zst", "latency.hlog", "scenario.yaml"] {
+        assert!(plain(&one, name) == plain(&other, name), "{name} differs");
+    }
+    let [first, second] = [summary(&one), summary(&other)];
+    for part in ["history_digest", "verdict", "steps", "anomalies"] {
+        assert!(!first[part].is_null() && first[part] == second[part], "{part}");
+    }
+    assert_eq!(first["run"]["world"], "simulated");
+    assert!(first["simulation"]["requests"].as_u64().is_some_and(|requests| requests > 100), "{first}");
+    let check = poppyfield().args(["check", "--format", "json"]).arg(&one).output().expect("the program runs");
+    assert_eq!(check.status.code(), Some(0), "{}", said(&check));
+    let checked: Value = serde_json::from_slice(&check.stdout).expect("the summary as JSON");
+    assert_eq!(checked["verdict"], first["verdict"]);
+    // What was run can be run again from its own folder.
+    let again = TempDir::new().expect("a temporary folder");
+    let output = sim(&one.join("scenario.yaml"), again.path(), &["--quiet"]);
+    assert_eq!((output.status.code(), said(&output).as_str()), (Some(0), ""));
+    assert_eq!(summary(&only_run(again.path()))["history_digest"], first["history_digest"]);
+}
+
+#[test]
+fn a_bug_that_is_switched_on_is_found() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios/quickstart.yaml"));
+    let broken = text.expect("the scenario").replacen("# defects:", "defects:", 1);
+    fs::write(folder.path().join("broken.yaml"), broken).expect("the scenario can be written");
+    let output = sim(&folder.path().join("broken.yaml"), &folder.path().join("out"), &[]);
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    assert!(said(&output).contains("double-effect"), "{}", said(&output));
+}
+
+#[test]
+fn so_few_journeys_that_a_minimum_is_missed_are_no_pass() {
+    let out = TempDir::new().expect("a temporary folder");
+    let output = sim(&shipped("jacket-exchange"), out.path(), &["--operations", "2", "--format", "json"]);
+    assert_eq!(output.status.code(), Some(4), "{}", said(&output));
+    let printed: Value = serde_json::from_slice(&output.stdout).expect("the summary as JSON");
+    assert_eq!(printed["journeys"]["started"], 2);
+    assert!(printed["run"]["repeat"].as_str().is_some_and(|repeat| repeat.ends_with("--operations 2")), "{printed}");
+}
+
+#[test]
+fn an_interrupt_leaves_a_complete_folder_marked_partial() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/memory-200.yaml"));
+    let text = text.expect("the scenario");
+    fs::write(folder.path().join("long.yaml"), lengthened(&text)).expect("the scenario can be written");
+    let mut child = poppyfield()
+        .args(["sim", "-vv", "--out"])
+        .arg(folder.path().join("out"))
+        .arg(folder.path().join("long.yaml"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program runs");
+    let mut lines = BufReader::new(child.stderr.take().expect("stderr is piped")).lines();
+    assert!(lines.by_ref().map_while(Result::ok).any(|line| line.contains("load begins")));
+    #[expect(clippy::disallowed_methods, reason = "the program under test is outside the world")]
+    std::thread::spawn(move || lines.for_each(drop));
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+    assert!(killed.success());
+    let output = child.wait_with_output().expect("the run ends");
+    assert_eq!(output.status.code(), Some(130), "{}", said(&output));
+    let summary = summary(&only_run(&folder.path().join("out")));
+    assert_eq!(summary["partial"], true);
+    // Where it stopped is chance: no digest promises that it comes again.
+    assert!(summary["history_digest"].is_null());
+}
+
+/// A load that lasts a hundred hours.
+fn lengthened(scenario: &str) -> String {
+    let Some((before, after)) = scenario.split_once("for: ") else { panic!("the scenario has a load") };
+    let rest = after.trim_start_matches(|character: char| character.is_ascii_alphanumeric());
+    format!("{before}for: 100h{rest}")
+}
+
+#[test]
+fn a_target_has_no_place_in_the_simulated_world() {
+    let out = TempDir::new().expect("a temporary folder");
+    let output = sim(&shipped("quickstart"), out.path(), &["--target", "shop.yaml"]);
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+}
