@@ -257,6 +257,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "timer")]
     fn tokios_own_timer_decides_nothing_here() {
-        let _ = Timeline::new().run(tokio::time::sleep(std::time::Duration::from_millis(1)));
+        let _ = Timeline::new().run(async { tokio::time::sleep(std::time::Duration::from_millis(1)).await });
     }
 }
