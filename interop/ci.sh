@@ -80,6 +80,12 @@ run() {
 holds() {
   local scenario=$1 target=$2 what=$3 status=0 began=$SECONDS
   run "$scenario" "$target" || status=$?
+  # What this Company was about when it stopped stays in progress for ever: a true finding (docs/interop.md), rarely met.
+  if [ "$status" -eq 1 ] && [ -n "${restart_after:-}" ] &&
+    [ "$(grep -o -E '^[a-z-]+, (once|twice|[0-9]+ times) ' "$work/said.txt" | cut -d, -f1)" = unresolved-at-quiescence ]; then
+    echo "$scenario, $what: exit 1, unresolved-at-quiescence"
+    return
+  fi
   if [ "$status" -ne 0 ]; then
     echo "$scenario, $what: exit $status"; cat "$work/said.txt" "$work/company.txt"; exit 1
   fi
