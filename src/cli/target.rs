@@ -6,12 +6,11 @@ use jiff::Timestamp;
 
 use super::{Console, Failure, RunArgs, run, signals};
 use crate::{
-    agent::NoCount,
     measure::Inconclusive,
     plan::{Load, LoadModel, Plan, Target},
     report::format,
     scenario,
-    swarm::{self, NotLoaded, Ran},
+    swarm::{self, NoCount, NotLoaded, Ran},
     world::Field,
 };
 
@@ -163,7 +162,7 @@ mod tests {
 
     use super::*;
     use crate::plan::{AgentStage, Arrivals, Distribution, RateStage, WhenFull};
-    use crate::{agent::Absent, world::Moment};
+    use crate::{swarm::Absent, world::Moment};
 
     #[test]
     fn a_load_says_how_hard_it_is() {

@@ -21,3 +21,5 @@ pub use probe::{NotLoaded, Reached, probe};
 pub use run::{Control, NoKeys, Ran, run};
 pub use set_up::{Ground, serve, set_up};
 pub use usage::Usage;
+
+pub use crate::agent::{Absent, NoCount};
