@@ -5,14 +5,11 @@ use super::case::{Approved, Ask, Case, Point, Standing, note};
 use super::finding::Evidence;
 use super::ground::Ground;
 use super::tally::Tally;
-use crate::history::record::{ApprovalIs, ApprovedBy, Bounds, Outcome, Purpose};
+use crate::history::record::{ApprovalIs, ApprovedBy, Bounds, Outcome};
 
 /// All rules of this family.
 pub(crate) fn judge(case: &Case, ground: &Ground, tally: &mut Tally) {
-    let confirms = case
-        .asks
-        .iter()
-        .filter(|ask| ask.purpose == Purpose::Confirm && !matches!(ask.ended, Some((_, Outcome::Unsent))));
+    let confirms = case.confirms().filter(|ask| !matches!(ask.ended, Some((_, Outcome::Unsent))));
     let mut user_found = false;
     let mut standing_found = false;
     for ask in confirms {

@@ -242,9 +242,14 @@ impl Case {
         self.deeds.iter().filter(|did| did.undo_of.is_none())
     }
 
+    /// Confirms, however they ended.
+    pub(crate) fn confirms(&self) -> impl Iterator<Item = &Ask> {
+        self.asks.iter().filter(|ask| ask.purpose == Purpose::Confirm)
+    }
+
     /// Confirms that may have been accepted.
     pub(crate) fn possible_confirms(&self) -> impl Iterator<Item = &Ask> {
-        self.asks.iter().filter(|ask| ask.purpose == Purpose::Confirm && ask.may_have_acted())
+        self.confirms().filter(|ask| ask.may_have_acted())
     }
 
     /// Answers that showed a final state.

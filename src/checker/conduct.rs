@@ -22,8 +22,7 @@ pub(crate) fn judge(case: &Case, ground: &Ground, tally: &mut Tally) {
 
 /// `knowingly-stale-confirm`.
 fn judge_stale(case: &Case, ground: &Ground, tally: &mut Tally) {
-    let confirms: Vec<&Ask> =
-        case.asks.iter().filter(|ask| ask.purpose == Purpose::Confirm && ask.revision.is_some()).collect();
+    let confirms: Vec<&Ask> = case.confirms().filter(|ask| ask.revision.is_some()).collect();
     if confirms.is_empty() || !tally.judges(Anomaly::KnowinglyStaleConfirm) {
         return;
     }

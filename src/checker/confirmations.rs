@@ -55,7 +55,7 @@ fn judge_cause(case: &Case, ground: &Ground, tally: &mut Tally) {
     if let Some(look) = uncaused {
         let sentence = format!("{} was shown as confirmed, but no confirm can have caused that.", case.action);
         let mut evidence = vec![look.evidence()];
-        let confirms = case.asks.iter().filter(|ask| ask.purpose == Purpose::Confirm);
+        let confirms = case.confirms();
         evidence.extend(confirms.take(3).map(Ask::sent_evidence));
         evidence.extend(case.looks.first().map(Look::evidence));
         tally.found(Anomaly::PhantomConfirmation, Some(case), look.heard, sentence, evidence);

@@ -7,7 +7,7 @@ use super::case::{Ask, Case, Did};
 use super::finding::Evidence;
 use super::ground::Ground;
 use super::tally::Tally;
-use crate::history::record::{Purpose, State};
+use crate::history::record::State;
 
 /// All rules of this family, for an operation.
 pub(crate) fn judge(case: &Case, ground: &Ground, tally: &mut Tally) {
@@ -34,7 +34,7 @@ pub(crate) fn judge_once_per_step(case: &Case, tally: &mut Tally) {
     // The step whose second effect came first is the one to tell of.
     let Some(worst) = repeated.iter().min_by_key(|deeds| deeds[1].point) else { return };
     let (step, count) = (&worst[0].step, worst.len());
-    let confirms = case.asks.iter().filter(|ask| ask.purpose == Purpose::Confirm).count();
+    let confirms = case.confirms().count();
     let sentence = format!(
         "`{step}` took effect {count} times for {}{}; confirms sent: {confirms}.",
         case.action,
@@ -50,8 +50,7 @@ pub(crate) fn judge_once_per_step(case: &Case, tally: &mut Tally) {
 
 /// Adds up to four confirms to the evidence.
 pub(crate) fn with_confirms(case: &Case, mut evidence: Vec<Evidence>) -> Vec<Evidence> {
-    let confirms = case.asks.iter().filter(|ask| ask.purpose == Purpose::Confirm);
-    evidence.extend(confirms.take(4).map(Ask::sent_evidence));
+    evidence.extend(case.confirms().take(4).map(Ask::sent_evidence));
     evidence
 }
 
@@ -78,7 +77,7 @@ fn judge_cause(case: &Case, ground: &Ground, tally: &mut Tally) {
             tally.found(Anomaly::EffectBeforeConfirm, Some(case), first.point, sentence, evidence);
         }
     } else if judged[1] {
-        let refused = case.asks.iter().filter(|ask| ask.purpose == Purpose::Confirm).count();
+        let refused = case.confirms().count();
         let why = match refused {
             0 => "which nobody had confirmed".to_owned(),
             refused => format!("of which all {refused} confirms were refused or never left"),

@@ -10,7 +10,7 @@ use super::effects::with_confirms;
 use super::finding::Performances;
 use super::ground::Ground;
 use super::tally::Tally;
-use crate::history::record::{Purpose, State, Totals};
+use crate::history::record::{State, Totals};
 
 /// All rules of this family that are about one operation.
 pub(crate) fn judge(case: &Case, ground: &Ground, tally: &mut Tally) {
@@ -25,7 +25,7 @@ pub(crate) fn judge(case: &Case, ground: &Ground, tally: &mut Tally) {
 /// `performed-twice`.
 fn judge_once(case: &Case, counted: Counted, tally: &mut Tally) {
     if tally.judges(Anomaly::PerformedTwice) && counted.times > 1 {
-        let confirms = case.asks.iter().filter(|ask| ask.purpose == Purpose::Confirm).count();
+        let confirms = case.confirms().count();
         let sentence = format!("{} was performed {}; confirms sent: {confirms}.", case.action, times(counted.times));
         let evidence = with_confirms(case, vec![counted.evidence()]);
         tally.found(Anomaly::PerformedTwice, Some(case), counted.point, sentence, evidence);
@@ -43,7 +43,7 @@ fn judge_cause(case: &Case, counted: Counted, ground: &Ground, tally: &mut Tally
     {
         return;
     }
-    let confirms = case.asks.iter().filter(|ask| ask.purpose == Purpose::Confirm).count();
+    let confirms = case.confirms().count();
     let why = match confirms {
         0 => "and nobody had confirmed it".to_owned(),
         confirms => format!("and all {confirms} confirms of it were refused or never left"),

@@ -65,7 +65,7 @@ pub enum Command {
     /// Run a scenario over sockets in real time, judge it and write its folder.
     Run(RunArgs),
     /// Run a scenario in the simulated world: virtual time, one thread, the same seed to the letter.
-    Sim(SimArgs),
+    Sim(ScenarioArgs),
     /// Run simulated Companies alone, for somebody else's Personal Agent to talk to; Ctrl-C ends and judges.
     Serve(ServeArgs),
     /// Judge a recorded run again, from its files alone.
@@ -76,9 +76,9 @@ pub enum Command {
     Schema(SchemaArgs),
 }
 
-/// Arguments of `run`.
+/// Which scenario runs, and what becomes of its results.
 #[derive(Debug, Args)]
-pub struct RunArgs {
+pub struct ScenarioArgs {
     /// The scenario file.
     pub scenario: PathBuf,
     /// The seed, instead of the scenario's.
@@ -87,12 +87,6 @@ pub struct RunArgs {
     /// Start at most this many journeys in all, whatever the scenario's load.
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     pub operations: Option<u64>,
-    /// A target file: the Company that it names, which is not simulated, takes the place of all Companies.
-    #[arg(long, value_name = "FILE")]
-    pub target: Option<PathBuf>,
-    /// A host of the target that may be loaded although it is not on a loopback address. May be repeated.
-    #[arg(long = "i-may-load-this-target", value_name = "HOST")]
-    pub may_load: Vec<String>,
     /// The folder that the run's folder is made in.
     #[arg(long, default_value = "results", value_name = "DIR")]
     pub out: PathBuf,
@@ -104,26 +98,18 @@ pub struct RunArgs {
     pub quiet: bool,
 }
 
-/// Arguments of `sim`.
+/// Arguments of `run`.
 #[derive(Debug, Args)]
-pub struct SimArgs {
-    /// The scenario file.
-    pub scenario: PathBuf,
-    /// The seed, instead of the scenario's.
-    #[arg(long)]
-    pub seed: Option<u64>,
-    /// Start at most this many journeys in all, whatever the scenario's load.
-    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
-    pub operations: Option<u64>,
-    /// The folder that the run's folder is made in.
-    #[arg(long, default_value = "results", value_name = "DIR")]
-    pub out: PathBuf,
-    /// How the summary is written to stdout.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
-    /// Write no summary and no progress; the exit status says it.
-    #[arg(short, long)]
-    pub quiet: bool,
+pub struct RunArgs {
+    /// What every way of running a scenario takes.
+    #[command(flatten)]
+    pub run: ScenarioArgs,
+    /// A target file: the Company that it names, which is not simulated, takes the place of all Companies.
+    #[arg(long, value_name = "FILE")]
+    pub target: Option<PathBuf>,
+    /// A host of the target that may be loaded although it is not on a loopback address. May be repeated.
+    #[arg(long = "i-may-load-this-target", value_name = "HOST")]
+    pub may_load: Vec<String>,
 }
 
 /// Arguments of `serve`.

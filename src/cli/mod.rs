@@ -22,8 +22,8 @@ use std::fmt;
 use clap::Parser as _;
 
 pub use args::{
-    CheckArgs, Cli, Command, Format, LogArgs, LogFormat, RunArgs, SchemaArgs, SchemaKind, ServeArgs, SimArgs, Switch,
-    ValidateArgs,
+    CheckArgs, Cli, Command, Format, LogArgs, LogFormat, RunArgs, ScenarioArgs, SchemaArgs, SchemaKind, ServeArgs,
+    Switch, ValidateArgs,
 };
 pub use console::Console;
 

@@ -10,7 +10,7 @@ use std::{
 use jiff::Timestamp;
 
 use super::{
-    Console, Failure, Format, RunArgs,
+    Console, Failure, Format, RunArgs, ScenarioArgs,
     folder::{AUTHORITY_FILE, LATENCY_FILE, RunFolder, SCENARIO_FILE, TARGET_FILE},
     judge, progress, signals, target,
 };
@@ -34,14 +34,14 @@ pub(super) const WIDTH: usize = 80;
 pub(super) fn run(args: &RunArgs, console: &Console) -> Result<ExitStatus, Failure> {
     let aim = target::load(args)?;
     let overrides =
-        Overrides { seed: args.seed, target: aim, anomalies: judge::anomaly_names(), ..Overrides::default() };
-    let mut plan = scenario::load(&args.scenario, &overrides).map_err(Failure::usage)?;
-    if let Some(operations) = args.operations {
+        Overrides { seed: args.run.seed, target: aim, anomalies: judge::anomaly_names(), ..Overrides::default() };
+    let mut plan = scenario::load(&args.run.scenario, &overrides).map_err(Failure::usage)?;
+    if let Some(operations) = args.run.operations {
         limit(&mut plan, operations);
     }
     target::first_look(&plan, args, console, now())?;
     let started = now();
-    let folder = RunFolder::make(&args.out, &plan.name, started, plan.seed)?;
+    let folder = RunFolder::make(&args.run.out, &plan.name, started, plan.seed)?;
     let plan = Arc::new(plan);
     let summary = match perform(&plan, &folder, started, console, args) {
         Ok(summary) => summary,
@@ -51,8 +51,8 @@ pub(super) fn run(args: &RunArgs, console: &Console) -> Result<ExitStatus, Failu
         }
     };
     let summary = conclude(summary, &folder, repeat(args, &plan))?;
-    if !args.quiet {
-        console.result(&print(&summary, args.format, console));
+    if !args.run.quiet {
+        console.result(&print(&summary, args.run.format, console));
     }
     Ok(status(&summary))
 }
@@ -124,13 +124,14 @@ fn perform(
             may_load,
         };
         let field = swarm::set_up(plan, ground).await.map_err(Failure::environment)?;
-        if plan.target.is_some() && !args.quiet {
+        if plan.target.is_some() && !args.run.quiet {
             target::announce_operators(&field, tls, &folder.path().join(AUTHORITY_FILE), console);
         }
         let control = Control::default();
         signals::watch(&control.stop, target::when_interrupted(plan), console)?;
         let seen = progress::Seen::from(OnceLock::from(Arc::clone(&field)));
-        let shown = (!args.quiet && console.shows_progress()).then(|| progress::show(plan, &seen, &meter, &control));
+        let shown =
+            (!args.run.quiet && console.shows_progress()).then(|| progress::show(plan, &seen, &meter, &control));
         let failing = watch(&recorder, &seen, &control);
         let ran = swarm::run(plan, &field, &meter, &control).await;
         failing.abort();
@@ -246,11 +247,16 @@ pub(super) fn identity(plan: &Plan, started: Timestamp, duration: Duration) -> R
 
 /// The command that runs the same plan again.
 fn repeat(args: &RunArgs, plan: &Plan) -> String {
-    let operations = args.operations.map(|operations| format!(" --operations {operations}")).unwrap_or_default();
     let target = args.target.iter().map(|file| format!(" --target {}", file.display()));
     let may_load = args.may_load.iter().map(|host| format!(" --i-may-load-this-target {host}"));
     let aim: String = target.chain(may_load).collect();
-    format!("poppyfield run {}{aim} --seed {}{operations}", args.scenario.display(), plan.seed)
+    repeat_of("run", &args.run, &aim, plan)
+}
+
+/// A command that runs the same plan again, with what that command alone takes after the scenario.
+pub(super) fn repeat_of(command: &str, args: &ScenarioArgs, own: &str, plan: &Plan) -> String {
+    let operations = args.operations.map(|operations| format!(" --operations {operations}")).unwrap_or_default();
+    format!("poppyfield {command} {}{own} --seed {}{operations}", args.scenario.display(), plan.seed)
 }
 
 /// Draws the verdict and writes the summary.

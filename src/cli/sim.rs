@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    Console, Failure, SimArgs,
+    Console, Failure, ScenarioArgs,
     folder::{LATENCY_FILE, RunFolder, SCENARIO_FILE},
     judge, progress,
     run::{self, Measured},
@@ -22,7 +22,7 @@ use crate::{
     swarm::{Ran, Usage},
 };
 
-pub(super) fn sim(args: &SimArgs, console: &Console) -> Result<ExitStatus, Failure> {
+pub(super) fn sim(args: &ScenarioArgs, console: &Console) -> Result<ExitStatus, Failure> {
     let overrides = Overrides { seed: args.seed, anomalies: judge::anomaly_names(), ..Overrides::default() };
     let mut plan = scenario::load(&args.scenario, &overrides).map_err(Failure::usage)?;
     if let Some(operations) = args.operations {
@@ -37,7 +37,7 @@ pub(super) fn sim(args: &SimArgs, console: &Console) -> Result<ExitStatus, Failu
             return Err(failure);
         }
     };
-    let summary = run::conclude(summary, &folder, repeat(args, &plan))?;
+    let summary = run::conclude(summary, &folder, run::repeat_of("sim", args, "", &plan))?;
     if !args.quiet {
         console.result(&run::print(&summary, args.format, console));
     }
@@ -94,10 +94,4 @@ fn simulate(plan: &Arc<Plan>, setting: &Setting, console: &Console, quiet: bool)
 
 fn identity(plan: &Plan, ran: &Ran) -> RunIdentity {
     RunIdentity { world: WorldKind::Simulated, ..run::identity(plan, EPOCH, ran.ended.since(ran.load_began)) }
-}
-
-/// The command that runs the same plan again.
-fn repeat(args: &SimArgs, plan: &Plan) -> String {
-    let operations = args.operations.map(|operations| format!(" --operations {operations}")).unwrap_or_default();
-    format!("poppyfield sim {} --seed {}{operations}", args.scenario.display(), plan.seed)
 }

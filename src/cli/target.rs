@@ -37,7 +37,7 @@ pub(super) fn first_look(plan: &Plan, args: &RunArgs, console: &Console, started
         NotLoaded::Unreachable(_) => Failure::environment(why),
     })?;
     let Some(address) = reached.map(|reached| reached.address) else { return Ok(()) };
-    if !args.quiet || !address.ip().to_canonical().is_loopback() {
+    if !args.run.quiet || !address.ip().to_canonical().is_loopback() {
         announce(plan, target, address).iter().for_each(|line| console.note(line));
     }
     Ok(())

@@ -11,7 +11,7 @@ use smol_str::SmolStr;
 use super::strike::{Disturbance, SecondCopy, Struck};
 use crate::{
     history::record::Purpose,
-    plan::{CrashPoint, Fault, FaultKind, Window},
+    plan::{CrashPoint, Fault, FaultKind, Strikes, Window},
     world::{About, Draw, Moment},
 };
 
@@ -169,23 +169,19 @@ impl Faults {
 /// Whether a fault is of a kind that strikes requests, and of this kind of request.
 fn strikes_requests(fault: &Fault, about: &About) -> bool {
     let backend = about.purpose == Purpose::Backend;
-    match fault.kind {
-        FaultKind::BackendSlow(_) | FaultKind::BackendTimeout { .. } => {
-            backend && fault.step.as_ref().is_none_or(|step| about.step.as_ref() == Some(step))
+    match fault.kind.strikes() {
+        // A step that the backend refuses is asked for all the same.
+        Strikes::Steps => {
+            backend
+                && fault.kind != FaultKind::BackendFail
+                && fault.step.as_ref().is_none_or(|step| about.step.as_ref() == Some(step))
         }
-        FaultKind::BackendFail | FaultKind::Crash { .. } | FaultKind::Restart { .. } => false,
-        FaultKind::Delay(_)
-        | FaultKind::DelayAnswer(_)
-        | FaultKind::LoseRequest
-        | FaultKind::LoseAnswer
-        | FaultKind::Reset
-        | FaultKind::HangUp
-        | FaultKind::Duplicate { .. }
-        | FaultKind::Refuse { .. } => {
+        Strikes::Requests => {
             // Documents and keys are struck only where a fault names them.
             let background = matches!(about.purpose, Purpose::Discover | Purpose::Keys);
             !backend && (fault.on.contains(&about.purpose) || (fault.on.is_empty() && !background))
         }
+        Strikes::Company => false,
     }
 }
 

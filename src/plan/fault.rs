@@ -87,7 +87,35 @@ pub enum FaultKind {
     BackendFail,
 }
 
+/// How a fault finds its victims.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Strikes {
+    /// It strikes requests; `on` may choose among them.
+    Requests,
+    /// It strikes backend steps; `step` may choose among them.
+    Steps,
+    /// It strikes a Company as a whole.
+    Company,
+}
+
 impl FaultKind {
+    /// What it strikes.
+    #[must_use]
+    pub fn strikes(&self) -> Strikes {
+        match self {
+            Self::Delay(_)
+            | Self::DelayAnswer(_)
+            | Self::LoseRequest
+            | Self::LoseAnswer
+            | Self::Reset
+            | Self::HangUp
+            | Self::Duplicate { .. }
+            | Self::Refuse { .. } => Strikes::Requests,
+            Self::BackendSlow(_) | Self::BackendTimeout { .. } | Self::BackendFail => Strikes::Steps,
+            Self::Crash { .. } | Self::Restart { .. } => Strikes::Company,
+        }
+    }
+
     /// The word that files and histories use for it.
     #[must_use]
     pub fn word(&self) -> &'static str {

@@ -38,9 +38,9 @@ fn lanes() -> Vec<Lane> {
     vec![Lane::Direct, Lane::Sockets { bind, authority: None }, Lane::Sockets { bind, authority }]
 }
 
-/// A field with one Company that counts what it was asked, on its disk.
-async fn field(lane: Lane, faults: Vec<FaultKind>) -> Arc<Field> {
-    let faults = faults.into_iter().zip(1..).map(|(kind, number)| Fault {
+/// Faults of these kinds that strike the shop every time.
+fn certain(kinds: Vec<FaultKind>) -> Vec<Fault> {
+    let faults = kinds.into_iter().zip(1..).map(|(kind, number)| Fault {
         id: format!("F{number}").into(),
         kind,
         at: Some("shop".into()),
@@ -49,13 +49,18 @@ async fn field(lane: Lane, faults: Vec<FaultKind>) -> Arc<Field> {
         during: None,
         chance: 1.0,
     });
+    faults.collect()
+}
+
+/// A field with one Company that counts what it was asked, on its disk.
+async fn field(lane: Lane, faults: Vec<FaultKind>) -> Arc<Field> {
     let companies = [(SmolStr::from("clothes-1"), SmolStr::from("shop"))];
     let field = Field::new(FieldOptions {
         seed: 7,
         clock: Clock::real(),
         epoch: Timestamp::UNIX_EPOCH,
         recorder: Recorder::in_memory(),
-        faults: Faults::new(7, faults.collect(), companies),
+        faults: Faults::new(7, certain(faults), companies),
         lane,
     })
     .expect("a field can be made");

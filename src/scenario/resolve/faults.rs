@@ -6,7 +6,7 @@ use smol_str::{SmolStr, format_smolstr};
 
 use super::{group_names, report_unknown};
 use crate::history::record::Purpose;
-use crate::plan::{CompanyPlan, Distribution, Fault, FaultKind, Journey, JourneyStep};
+use crate::plan::{CompanyPlan, Distribution, Fault, FaultKind, Journey, JourneyStep, Strikes};
 use crate::scenario::problem::{Findings, shown};
 use crate::scenario::raw::{EffectWord, FaultChoice, FaultSettings, RestartSettings};
 use crate::scenario::value::{At, written_duration};
@@ -90,36 +90,10 @@ fn restart(settings: &RestartSettings, findings: &mut Findings) -> FaultKind {
     FaultKind::Restart { every, down_for }
 }
 
-/// How a fault finds its victims.
-#[derive(PartialEq, Eq)]
-enum Reach {
-    /// It strikes requests; `on` may choose among them.
-    Requests,
-    /// It strikes backend steps; `step` may choose among them.
-    Steps,
-    /// It strikes a Company as a whole.
-    Company,
-}
-
-fn reach(kind: &FaultKind) -> Reach {
-    match kind {
-        FaultKind::Delay(_)
-        | FaultKind::DelayAnswer(_)
-        | FaultKind::LoseRequest
-        | FaultKind::LoseAnswer
-        | FaultKind::Reset
-        | FaultKind::HangUp
-        | FaultKind::Duplicate { .. }
-        | FaultKind::Refuse { .. } => Reach::Requests,
-        FaultKind::BackendSlow(_) | FaultKind::BackendTimeout { .. } | FaultKind::BackendFail => Reach::Steps,
-        FaultKind::Crash { .. } | FaultKind::Restart { .. } => Reach::Company,
-    }
-}
-
 /// Reports what keeps a fault from striking anything.
 fn check(fault: &At<FaultSettings>, kind: &FaultKind, scene: &Scene<'_>, findings: &mut Findings) {
     let settings = &fault.value;
-    let reach = reach(kind);
+    let strikes = kind.strikes();
     let word = shown(kind.word());
     if let Some(chance) = settings.chance.as_ref().filter(|chance| chance.value.0 == 0.0) {
         findings.report(chance.place, "a chance of 0% never strikes; expected more, or take the fault out");
@@ -134,7 +108,7 @@ fn check(fault: &At<FaultSettings>, kind: &FaultKind, scene: &Scene<'_>, finding
             .report(during.place, format!("the window begins when load has ended, after {end}; expected it earlier"));
     }
     if let Some(on) = &settings.on {
-        if reach != Reach::Requests {
+        if strikes != Strikes::Requests {
             findings.report(on.place, format!("{word} strikes no requests; expected no `on`"));
         } else if on.value.is_empty() {
             findings.report(on.place, "`on` is empty and strikes nothing; name requests or take it out");
@@ -147,7 +121,7 @@ fn check(fault: &At<FaultSettings>, kind: &FaultKind, scene: &Scene<'_>, finding
     }
     let victims = victims(settings, scene, findings);
     let Some(step) = &settings.step else { return };
-    if reach != Reach::Steps {
+    if strikes != Strikes::Steps {
         findings.report(step.place, format!("{word} strikes no single steps; expected no `step`"));
         return;
     }

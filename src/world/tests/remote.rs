@@ -16,7 +16,7 @@ use super::{PATIENCE, ask, counted, short};
 use crate::{
     fault::Faults,
     history::{Event, Recorder},
-    plan::{CaFile, ConnectTo, Distribution, Fault, FaultKind},
+    plan::{CaFile, ConnectTo, Distribution, FaultKind},
     world::{Authority, Clock, Field, FieldOptions, Lane, Party, PartyKind, Remote},
 };
 
@@ -26,21 +26,12 @@ fn authority() -> Arc<Authority> {
 
 /// A field whose Company is somewhere else: at that address, trusted by that authority.
 fn swarm(at: SocketAddr, trusted: &Authority, faults: Vec<FaultKind>) -> Arc<Field> {
-    let faults = faults.into_iter().zip(1..).map(|(kind, number)| Fault {
-        id: format!("F{number}").into(),
-        kind,
-        at: Some("shop".into()),
-        on: vec![],
-        step: None,
-        during: None,
-        chance: 1.0,
-    });
     let field = Field::new(FieldOptions {
         seed: 7,
         clock: Clock::real(),
         epoch: Timestamp::UNIX_EPOCH,
         recorder: Recorder::in_memory(),
-        faults: Faults::new(7, faults.collect(), [("shop".into(), "shop".into())]),
+        faults: Faults::new(7, super::certain(faults), [("shop".into(), "shop".into())]),
         lane: Lane::Direct,
     })
     .unwrap();

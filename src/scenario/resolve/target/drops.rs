@@ -4,7 +4,7 @@ use smol_str::SmolStr;
 
 use crate::history::record::Purpose;
 use crate::plan::{
-    CompanyPlan, Fault, FaultKind, Journey, JourneyStep, Plan, Proposals, Reach, ReachCounter, SwarmPlan, Target,
+    CompanyPlan, Fault, Journey, JourneyStep, Plan, Proposals, Reach, ReachCounter, Strikes, SwarmPlan, Target,
 };
 
 /// What is dropped on the way.
@@ -21,20 +21,11 @@ impl Drops<'_> {
 
     fn fault(&mut self, fault: &Fault) -> Option<Fault> {
         let (id, word, name) = (&fault.id, fault.kind.word(), &self.target.name);
-        let reason = match fault.kind {
-            FaultKind::Crash { .. } | FaultKind::Restart { .. } => "it stops a Company that is simulated",
-            FaultKind::BackendSlow(_) | FaultKind::BackendTimeout { .. } | FaultKind::BackendFail => {
-                "it strikes a backend that is simulated"
-            }
-            _ if fault.on == [Purpose::Keys] => "no Agent sends requests for `keys`",
-            FaultKind::Delay(_)
-            | FaultKind::DelayAnswer(_)
-            | FaultKind::LoseRequest
-            | FaultKind::LoseAnswer
-            | FaultKind::Reset
-            | FaultKind::HangUp
-            | FaultKind::Duplicate { .. }
-            | FaultKind::Refuse { .. } => {
+        let reason = match fault.kind.strikes() {
+            Strikes::Company => "it stops a Company that is simulated",
+            Strikes::Steps => "it strikes a backend that is simulated",
+            Strikes::Requests if fault.on == [Purpose::Keys] => "no Agent sends requests for `keys`",
+            Strikes::Requests => {
                 let on = fault.on.iter().copied().filter(|purpose| *purpose != Purpose::Keys).collect();
                 let at = fault.at.as_ref().map(|_| name.clone());
                 return Some(Fault { on, at, ..fault.clone() });
