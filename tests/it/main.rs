@@ -6,5 +6,6 @@ mod layering;
 mod program;
 mod rehearsal;
 mod secrets;
+mod signatures;
 mod signing_in;
 mod target;

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use poppyfield::{
     checker::{self, Judgement, Options},
     history::{Event, Record, Recorder},
+    identity::Signatures,
     measure::{Counts, Meter},
     plan::Plan,
     swarm::{self, Control, Ground},
@@ -22,6 +23,11 @@ pub(crate) struct Rehearsal {
 
 /// Runs `plan` to its end and judges it.
 pub(crate) fn rehearse(plan: Plan) -> Rehearsal {
+    rehearse_with(plan, Signatures::Real)
+}
+
+/// The same with that kind of signatures.
+pub(crate) fn rehearse_with(plan: Plan, signatures: Signatures) -> Rehearsal {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)
@@ -33,7 +39,7 @@ pub(crate) fn rehearse(plan: Plan) -> Rehearsal {
     runtime.block_on(async {
         let ground = Ground {
             recorder: recorder.clone(),
-            lane: Lane::Direct,
+            lane: Lane::Direct(signatures),
             epoch: epoch(),
             first_port: None,
             may_load: Default::default(),

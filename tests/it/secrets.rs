@@ -4,6 +4,7 @@ use std::{fs, path::Path};
 
 use poppyfield::{
     history::Recorder,
+    identity::Signatures,
     measure::Meter,
     scenario::{self, Overrides},
     swarm::{self, Control, Ground},
@@ -52,7 +53,7 @@ fn look_through(scenario: &str) {
         let epoch = "2026-01-01T00:00:00Z".parse().expect("a time");
         let ground = Ground {
             recorder: recorder.clone(),
-            lane: Lane::Direct,
+            lane: Lane::Direct(Signatures::Real),
             epoch,
             first_port: None,
             may_load: Default::default(),
