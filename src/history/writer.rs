@@ -166,6 +166,17 @@ impl Recorder {
         let state = self.handle.shared.lock();
         if state.in_memory { (state.records.clone(), state.entries.clone()) } else { (Vec::new(), Vec::new()) }
     }
+
+    /// The records so far, of a recorder in memory, without a copy: it has none of them any more. Nothing otherwise.
+    #[must_use]
+    pub fn take(&self) -> (Vec<Record>, Vec<LedgerRecord>) {
+        let mut state = self.handle.shared.lock();
+        if state.in_memory {
+            (std::mem::take(&mut state.records), std::mem::take(&mut state.entries))
+        } else {
+            (Vec::new(), Vec::new())
+        }
+    }
 }
 
 impl Ledger {
