@@ -30,7 +30,7 @@ use poppyfield::{
     company::{self, trial::Trial},
     fault::Faults,
     history::{Recorder, record::Purpose},
-    identity::{AssertionMaker, ProofMaker, SigningKey, digest},
+    identity::{AssertionMaker, ProofMaker, Signatures, SigningKey, digest},
     plan::{
         Action, Answers, Approval, BackendSettings, CompanyPlan, Defects, Distribution, OnPartial, PriceRange,
         Proposals, Sessions, Step, StoreSettings, WithoutExtension,
@@ -114,7 +114,7 @@ impl Stand {
             epoch: jiff_now(),
             recorder,
             faults: Faults::new(7, Vec::new(), []),
-            lane: Lane::Direct,
+            lane: Lane::Direct(Signatures::Real),
         })
         .expect("a field");
         let plan = Arc::new(plan());

@@ -18,7 +18,7 @@ use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use poppyfield::identity::dpop::without_query;
 use poppyfield::identity::jws::CompactJws;
 use poppyfield::identity::{
-    Bound, KnownKey, NonceIssuer, NoncePolicy, ProofCheck, ProofMaker, ReplayGuard, SigningKey, digest,
+    Bound, KnownKey, NonceIssuer, NoncePolicy, ProofCheck, ProofMaker, ReplayGuard, Signatures, SigningKey, digest,
 };
 
 const URL: &str = "https://api.teashop.example/poppy/operations/op_000017/confirm";
@@ -40,7 +40,8 @@ fn fixture() -> Fixture {
     let proofs = (0..POOL)
         .map(|number| maker.make("POST", URL, NOW, &jti(number), Some(&ath), None).expect("signing works"))
         .collect();
-    let known = KnownKey::from_header_segment(maker.header().as_str()).expect("our own header is good");
+    let known =
+        KnownKey::from_header_segment(maker.header().as_str(), Signatures::Real).expect("our own header is good");
     Fixture { maker, ath, proofs, known }
 }
 
@@ -58,6 +59,7 @@ impl Fixture {
             window_seconds: 60,
             bound: Some(Bound { ath: &self.ath, thumbprint: self.known.thumbprint() }),
             nonce: NoncePolicy::NotRequired,
+            signatures: Signatures::Real,
             known: Some(&self.known),
             replay: Some(replay),
         }

@@ -4,13 +4,17 @@
 //! nobody can read leave it unknown, and so does a 401 that another copy of the same request may have caused.
 
 use std::{
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
 use bytes::Bytes;
 use http::{HeaderMap, Response, StatusCode, header};
 use jiff::Timestamp;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 use smol_str::{SmolStr, format_smolstr};
 
@@ -88,7 +92,7 @@ pub(super) enum Content {
     Elsewhere(String),
     Token(Box<TokenResponse>),
     SignIn(Box<DeviceAuthorization>),
-    Operation(Box<Seen>),
+    Operation(Arc<Seen>),
 }
 
 impl Ended {
@@ -124,8 +128,8 @@ impl Ended {
     }
 
     /// Takes the operation that it brought, also with a refusal.
-    pub(super) fn into_seen(self) -> Option<Seen> {
-        if let Content::Operation(seen) = self.content { Some(*seen) } else { None }
+    pub(super) fn into_seen(self) -> Option<Arc<Seen>> {
+        if let Content::Operation(seen) = self.content { Some(seen) } else { None }
     }
 
     /// Whether a later try can end otherwise: nothing is known, nothing left, or too many came at once.
@@ -208,15 +212,26 @@ fn sign_in(body: &[u8]) -> Option<DeviceAuthorization> {
     good.then_some(begun)
 }
 
+/// An answer that holds an operation, or none.
+#[derive(Deserialize)]
+struct Wrapped {
+    #[serde(default, deserialize_with = "present")]
+    operation: Option<Operation>,
+}
+
+/// A member that has to be an operation where it stands; `null` is none.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Operation>, D::Error> {
+    Operation::deserialize(deserializer).map(Some)
+}
+
 /// The operation of a 2xx answer, nothing if it is none where none has to be, `None` if it cannot be read.
 fn operation(body: &[u8], expected: &Expected<'_>) -> Option<Content> {
     let operation: Operation = if expected.wrapped {
         if body.trim_ascii().is_empty() {
             return Some(Content::Nothing);
         }
-        let mut members: Map<String, Value> = json::parse_object(body).ok()?;
-        match members.remove("operation") {
-            Some(operation) => serde_json::from_value(operation).ok()?,
+        match json::parse_object::<Wrapped>(body).ok()?.operation {
+            Some(operation) => operation,
             None => return Some(Content::Nothing),
         }
     } else {
@@ -226,9 +241,9 @@ fn operation(body: &[u8], expected: &Expected<'_>) -> Option<Content> {
 }
 
 /// An operation of the answer, if it is the one that was asked for.
-fn seen(operation: Operation, expected: &Expected<'_>) -> Option<Box<Seen>> {
+fn seen(operation: Operation, expected: &Expected<'_>) -> Option<Arc<Seen>> {
     let asked_for = expected.id.is_none_or(|id| id == operation.operation_id);
-    if asked_for { Seen::new(expected.company, operation).map(Box::new) } else { None }
+    if asked_for { Seen::new(expected.company, operation).map(Arc::new) } else { None }
 }
 
 fn failure(response: &Response<Bytes>, reading: &Reading<'_>, now: Moment) -> Ended {

@@ -201,7 +201,7 @@ fn next_confirm(later: &[JourneyStep]) -> Option<&Confirm> {
 }
 
 /// Asks for an action in the same words until an operation comes, or an answer that says there will be none.
-pub(super) async fn propose(wish: &Wish, process: &mut Process) -> Flow<Seen> {
+pub(super) async fn propose(wish: &Wish, process: &mut Process) -> Flow<Arc<Seen>> {
     let shared = &wish.person.shared;
     let mut failures = 0;
     loop {

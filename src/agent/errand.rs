@@ -242,7 +242,7 @@ impl Errand<'_> {
         let jti = jti(shared, "proof", call);
         let made =
             home.proofs.make(self.method.as_str(), &self.url.text, shared.unix_now(), &jti, Some(&token.ath), nonce)?;
-        let proof = KeptProof { jti, header: secret(&made)? };
+        let proof = KeptProof { jti, header: secret(made)? };
         if let Some(kept) = self.kept_proof {
             *lock(kept) = Some(proof.clone());
         }

@@ -10,7 +10,7 @@ use crate::{
     identity::{AssertionMaker, KeyError, SigningKey},
     plan::{KnownOperator, SwarmPlan},
     protocol::{ClientMetadata, JwkSet, discovery::OPERATIONS_EXTENSION},
-    world::{Draw, World},
+    world::World,
 };
 
 /// The `kid` of an operator's only key.
@@ -28,13 +28,9 @@ pub(super) struct Operator {
 }
 
 impl Operator {
-    pub(super) fn new(
-        swarm: &SwarmPlan,
-        number: u32,
-        draw: impl Fn(&str, &str, u64) -> Draw,
-    ) -> Result<Self, KeyError> {
+    pub(super) fn new(swarm: &SwarmPlan, number: u32, world: &World) -> Result<Self, KeyError> {
         let name = name(number);
-        let key = key(&name, draw)?;
+        let key = key(&name, world)?;
         let listed = lists_extension(swarm, number);
         let extensions = listed.then(|| SmolStr::new_static(OPERATIONS_EXTENSION)).into_iter().collect();
         Ok(Self { assertions: AssertionMaker::new(key, KEY_ID, client_id(&name)), name, extensions })
@@ -80,8 +76,9 @@ fn client_id(name: &str) -> String {
 }
 
 /// An operator's key, from the seed: the same for its documents and for its Agents.
-fn key(name: &str, draw: impl Fn(&str, &str, u64) -> Draw) -> Result<SigningKey, KeyError> {
-    SigningKey::derive(|attempt| draw("operator-key", name, u64::from(attempt)).bytes())
+fn key(name: &str, world: &World) -> Result<SigningKey, KeyError> {
+    let scalar = |attempt| world.draw("operator-key", name, u64::from(attempt)).bytes();
+    SigningKey::derive(world.signatures(), scalar)
 }
 
 /// Serves an operator's client metadata (`/agent.json`) and keys (`/jwks.json`).
@@ -94,7 +91,7 @@ pub fn router(world: World, plan: Arc<SwarmPlan>, number: u32) -> Router {
     if lists_extension(&plan, number) {
         metadata = metadata.with_operations(plan.operations_version.as_str());
     }
-    let keys = match key(&name, |purpose, key, attempt| world.draw(purpose, key, attempt)) {
+    let keys = match key(&name, &world) {
         Ok(key) => vec![key.public().jwk_with_kid(KEY_ID)],
         Err(error) => {
             tracing::error!("{name} has no key: {error}");

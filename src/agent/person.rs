@@ -72,7 +72,8 @@ impl Person {
         let name = self.shared.plan.companies.get(company).map(|company| company.name.as_str()).unwrap_or_default();
         let who = format!("{}@{name}", self.user());
         let world = &self.shared.world;
-        let key = SigningKey::derive(|attempt| world.draw("user-key", &who, u64::from(attempt)).bytes())?;
+        let scalar = |attempt| world.draw("user-key", &who, u64::from(attempt)).bytes();
+        let key = SigningKey::derive(world.signatures(), scalar)?;
         // A target that knows her from an earlier run would give her the operations that she left open in it.
         let user_id = digest::base64url(world.draw("user-id", &who, self.shared.run_mark).bytes::<16>());
         let home = Arc::new(Home {

@@ -248,7 +248,7 @@ impl TokenDesk<'_> {
         let made = self.home.proofs.make("POST", endpoint, now, &proof, None, nonce.as_deref())?;
         call.proof = Some(proof);
         let mut request = form_request(endpoint, form.to_form())?;
-        request.headers_mut().insert("dpop", secret(&made)?);
+        request.headers_mut().insert("dpop", secret(made)?);
         Ok(request)
     }
 
@@ -290,7 +290,7 @@ impl TokenDesk<'_> {
         let session = SmolStr::from(answer.session_id.as_str());
         let lives = Duration::from_secs(answer.expires_in);
         let token = Arc::new(Token {
-            header: secret(&format!("DPoP {}", answer.access_token))?,
+            header: secret(format!("DPoP {}", answer.access_token))?,
             ath: digest::ath(&answer.access_token),
             session: session.clone(),
             ends: asked_at + lives,
@@ -333,8 +333,8 @@ pub(super) fn host_of(url: &str) -> &str {
 }
 
 /// A header that `Debug` does not show.
-pub(super) fn secret(text: &str) -> Result<HeaderValue, NoToken> {
-    let mut value = HeaderValue::from_str(text).map_err(|_| NoToken::Refused(SmolStr::new_static("unreadable")))?;
+pub(super) fn secret(text: String) -> Result<HeaderValue, NoToken> {
+    let mut value = HeaderValue::try_from(text).map_err(|_| NoToken::Refused(SmolStr::new_static("unreadable")))?;
     value.set_sensitive(true);
     Ok(value)
 }

@@ -61,12 +61,11 @@ impl Shared {
     /// If an operator's key cannot be made.
     pub fn new(plan: Arc<Plan>, field: &Arc<Field>, meter: Meter) -> Result<Arc<Self>, KeyError> {
         let world = field.world(Party::new(PartyKind::Agent, "swarm"));
-        let draw = |purpose: &str, key: &str, attempt| world.draw(purpose, key, attempt);
         let known = plan.target.as_ref().and_then(|target| target.operator.as_ref());
         let operators = match known {
             Some(known) => vec![Arc::new(Operator::known(known)?)],
             None => (1..=plan.swarm.operators.max(1))
-                .map(|number| Operator::new(&plan.swarm, number, draw).map(Arc::new))
+                .map(|number| Operator::new(&plan.swarm, number, &world).map(Arc::new))
                 .collect::<Result<_, _>>()?,
         };
         let sites = plan.companies.iter().map(|_| Mutex::default()).collect();

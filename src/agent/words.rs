@@ -153,6 +153,7 @@ mod tests {
     use crate::{
         fault::Faults,
         history::Recorder,
+        identity::Signatures,
         world::{Clock, Field, FieldOptions, Lane, Party, PartyKind},
     };
 
@@ -163,7 +164,7 @@ mod tests {
             epoch: jiff::Timestamp::UNIX_EPOCH,
             recorder: Recorder::in_memory(),
             faults: Faults::new(7, Vec::new(), []),
-            lane: Lane::Direct,
+            lane: Lane::Direct(Signatures::Real),
         })
         .unwrap();
         Words::new(&field.world(Party::new(PartyKind::Agent, "test")), key)

@@ -12,7 +12,7 @@ use crate::{
         LedgerEntry, Recorder,
         record::{BackendRequest, Effect, Purpose},
     },
-    identity::digest::terms_digest,
+    identity::{Signatures, digest::terms_digest},
     plan::{
         Action, Answers, Approval, BackendSettings, CompanyPlan, Defects, Distribution, OnPartial, PriceRange,
         Proposals, Sessions, Step, StoreSettings, WithoutExtension,
@@ -86,7 +86,7 @@ impl Stand {
             epoch: "2026-01-01T00:00:00Z".parse().unwrap(),
             recorder: recorder.clone(),
             faults: Faults::new(3, Vec::new(), []),
-            lane: Lane::Direct,
+            lane: Lane::Direct(Signatures::Real),
         };
         let field = Field::new(options).unwrap();
         let plan = Arc::new(plan(fail));

@@ -4,6 +4,8 @@ use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::identity::Signatures;
+
 /// Simulation and load-testing harness for the Personal Agent Protocol.
 ///
 /// Simulated Companies and a swarm of Personal Agents run YAML scenarios under faults; a checker proves from the recorded
@@ -65,7 +67,7 @@ pub enum Command {
     /// Run a scenario over sockets in real time, judge it and write its folder.
     Run(RunArgs),
     /// Run a scenario in the simulated world: virtual time, one thread, the same seed to the letter.
-    Sim(ScenarioArgs),
+    Sim(SimArgs),
     /// Run simulated Companies alone, for somebody else's Personal Agent to talk to; Ctrl-C ends and judges.
     Serve(ServeArgs),
     /// Judge a recorded run again, from its files alone.
@@ -110,6 +112,38 @@ pub struct RunArgs {
     /// A host of the target that may be loaded although it is not on a loopback address. May be repeated.
     #[arg(long = "i-may-load-this-target", value_name = "HOST")]
     pub may_load: Vec<String>,
+}
+
+/// Arguments of `sim`.
+#[derive(Debug, Args)]
+pub struct SimArgs {
+    /// What every way of running a scenario takes.
+    #[command(flatten)]
+    pub run: ScenarioArgs,
+    /// How requests are signed. Fast signatures are hashes that anybody could make: the history is the same, and takes a
+    /// fraction of the time.
+    #[arg(long, value_enum, default_value_t = SignatureKind::Real)]
+    pub signatures: SignatureKind,
+}
+
+/// How the requests of a simulated run are signed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SignatureKind {
+    /// With ES256 and RS256.
+    Real,
+    /// With keyed hashes.
+    Fast,
+}
+
+impl SignatureKind {
+    /// What the parties' keys are.
+    #[must_use]
+    pub fn signatures(self) -> Signatures {
+        match self {
+            Self::Real => Signatures::Real,
+            Self::Fast => Signatures::Fast,
+        }
+    }
 }
 
 /// Arguments of `serve`.

@@ -23,7 +23,7 @@ use clap::Parser as _;
 
 pub use args::{
     CheckArgs, Cli, Command, Format, LogArgs, LogFormat, RunArgs, ScenarioArgs, SchemaArgs, SchemaKind, ServeArgs,
-    Switch, ValidateArgs,
+    SignatureKind, SimArgs, Switch, ValidateArgs,
 };
 pub use console::Console;
 

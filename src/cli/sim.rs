@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    Console, Failure, ScenarioArgs,
+    Console, Failure, SignatureKind, SimArgs,
     folder::{LATENCY_FILE, RunFolder, SCENARIO_FILE},
     judge, progress,
     run::{self, Measured},
@@ -22,7 +22,8 @@ use crate::{
     swarm::{Ran, Usage},
 };
 
-pub(super) fn sim(args: &ScenarioArgs, console: &Console) -> Result<ExitStatus, Failure> {
+pub(super) fn sim(args: &SimArgs, console: &Console) -> Result<ExitStatus, Failure> {
+    let SimArgs { run: args, signatures } = args;
     let overrides = Overrides { seed: args.seed, anomalies: judge::anomaly_names(), ..Overrides::default() };
     let mut plan = scenario::load(&args.scenario, &overrides).map_err(Failure::usage)?;
     if let Some(operations) = args.operations {
@@ -30,14 +31,15 @@ pub(super) fn sim(args: &ScenarioArgs, console: &Console) -> Result<ExitStatus, 
     }
     let folder = RunFolder::make(&args.out, &plan.name, run::now(), plan.seed)?;
     let plan = Arc::new(plan);
-    let summary = match perform(&plan, &folder, console, args.quiet) {
+    let summary = match perform(&plan, &folder, *signatures, console, args.quiet) {
         Ok(summary) => summary,
         Err(failure) => {
             folder.discard();
             return Err(failure);
         }
     };
-    let summary = run::conclude(summary, &folder, run::repeat_of("sim", args, "", &plan))?;
+    let own = if *signatures == SignatureKind::Fast { " --signatures fast" } else { "" };
+    let summary = run::conclude(summary, &folder, run::repeat_of("sim", args, own, &plan))?;
     if !args.quiet {
         console.result(&run::print(&summary, args.format, console));
     }
@@ -45,7 +47,13 @@ pub(super) fn sim(args: &ScenarioArgs, console: &Console) -> Result<ExitStatus, 
 }
 
 /// Simulates the plan and judges its files.
-fn perform(plan: &Arc<Plan>, folder: &RunFolder, console: &Console, quiet: bool) -> Result<Summary, Failure> {
+fn perform(
+    plan: &Arc<Plan>,
+    folder: &RunFolder,
+    signatures: SignatureKind,
+    console: &Console,
+    quiet: bool,
+) -> Result<Summary, Failure> {
     folder.write(SCENARIO_FILE, &scenario::resolved_yaml(plan))?;
     let recorder = Recorder::to_folder(folder.path())
         .map_err(|error| Failure::environment(format!("cannot write the history: {error}")))?;
@@ -53,7 +61,7 @@ fn perform(plan: &Arc<Plan>, folder: &RunFolder, console: &Console, quiet: bool)
     let log = Box::new(folder.create(LATENCY_FILE)?);
     let meter = Meter::with_log(log, run::system_time(EPOCH), &about).map_err(Failure::environment)?;
     let before = Usage::now();
-    let setting = Setting::to(recorder, meter);
+    let setting = Setting::to(recorder, meter, signatures.signatures());
     let simulated = simulate(plan, &setting, console, quiet)?;
     let written = setting.recorder.finish();
     let failure = setting.recorder.failure().or_else(|| written.err().map(|error| error.to_string()));
@@ -63,7 +71,11 @@ fn perform(plan: &Arc<Plan>, folder: &RunFolder, console: &Console, quiet: bool)
     let cost = Usage::now().zip(before).map(|(after, before)| after.cpu_since(&before).as_secs_f64());
     summary.health.cpu_seconds = cost;
     let per_second = cost.filter(|seconds| *seconds > 0.0).map(|seconds| requests as f64 / seconds);
-    summary.simulation = Some(SimulationRow { requests, requests_per_cpu_second: per_second });
+    summary.simulation = Some(SimulationRow {
+        requests,
+        requests_per_cpu_second: per_second,
+        fast_signatures: signatures == SignatureKind::Fast,
+    });
     if !ran.interrupted && failure.is_none() {
         let digest = digest::of_folder(folder.path());
         let digest = digest.map_err(|error| Failure::environment(format!("cannot read the history: {error}")))?;

@@ -2,6 +2,7 @@
 //!
 //! A signing key comes from a 32-byte scalar, so that every key of a run comes from the seed; only that of an operator which
 //! a target knows already comes from a file. ES256 signs; ES256 and RS256 verify (digest 3.1 wants both for assertions).
+//! In the simulated world keys may be of the fast kind instead, see [`Signatures`].
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use rustls::pki_types::{PrivatePkcs8KeyDer, pem::PemObject as _};
 
 use super::digest;
 use super::jwk;
+use super::signatures::{self, Signatures};
 use crate::protocol::Jwk;
 
 /// An ES256 signature: `r` and `s`, 32 bytes each (RFC 7518 section 3.4).
@@ -68,7 +70,8 @@ pub enum KeyError {
 pub struct SigningKey(Arc<SigningInner>);
 
 struct SigningInner {
-    pair: EcdsaKeyPair,
+    /// What signs; `None` for a fast key, whose public half is all it takes.
+    pair: Option<EcdsaKeyPair>,
     public: PublicKey,
 }
 
@@ -87,8 +90,7 @@ impl SigningKey {
         der[39..].copy_from_slice(&TAIL);
         let pair =
             EcdsaKeyPair::from_private_key_der(&ECDSA_P256_SHA256_FIXED_SIGNING, &der).map_err(|_| KeyError::Scalar)?;
-        let public = PublicKey::from_point(pair.public_key().as_ref())?;
-        Ok(Self(Arc::new(SigningInner { pair, public })))
+        Self::from_pair(pair)
     }
 
     /// The key pair of the first private key in a PEM file: PKCS#8 (RFC 5958), P-256.
@@ -99,26 +101,41 @@ impl SigningKey {
         let der = PrivatePkcs8KeyDer::from_pem_slice(pem.as_bytes()).map_err(|_| KeyError::Pem)?;
         let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, der.secret_pkcs8_der())
             .map_err(|_| KeyError::Pem)?;
-        let public = PublicKey::from_point(pair.public_key().as_ref())?;
-        Ok(Self(Arc::new(SigningInner { pair, public })))
+        Self::from_pair(pair)
     }
 
-    /// The key pair of the first good scalar that `scalar(attempt)` draws, attempts counted from 0. A 256-bit hash is
-    /// bad with a chance of 2⁻³², so the second attempt is already a rarity.
+    fn from_pair(pair: EcdsaKeyPair) -> Result<Self, KeyError> {
+        let public = PublicKey::from_point(pair.public_key().as_ref())?;
+        Ok(Self(Arc::new(SigningInner { pair: Some(pair), public })))
+    }
+
+    /// The key pair of that kind of the first good scalar that `scalar(attempt)` draws, attempts counted from 0. A 256-bit
+    /// hash is bad with a chance of 2⁻³², so the second attempt is already a rarity; for a fast key none is bad.
     ///
     /// # Errors
     /// [`KeyError::Scalar`] when eight draws in a row are bad: the draw is broken.
-    pub fn derive(mut scalar: impl FnMut(u32) -> [u8; 32]) -> Result<Self, KeyError> {
-        (0..8).find_map(|attempt| Self::from_scalar(&scalar(attempt)).ok()).ok_or(KeyError::Scalar)
+    pub fn derive(signatures: Signatures, mut scalar: impl FnMut(u32) -> [u8; 32]) -> Result<Self, KeyError> {
+        match signatures {
+            Signatures::Real => {
+                (0..8).find_map(|attempt| Self::from_scalar(&scalar(attempt)).ok()).ok_or(KeyError::Scalar)
+            }
+            Signatures::Fast => {
+                let public = PublicKey::fast(&signatures::fast_point(&scalar(0)));
+                Ok(Self(Arc::new(SigningInner { pair: None, public })))
+            }
+        }
     }
 
-    /// Signs with ES256. Two signatures of one message differ: ECDSA takes a fresh nonce.
+    /// Signs with ES256. Two signatures of one message differ, since ECDSA takes a fresh nonce; those of a fast key do not.
     ///
     /// # Errors
     /// [`KeyError::Signing`] when the library cannot sign.
     pub fn sign(&self, message: &[u8]) -> Result<Signature, KeyError> {
+        let Some(pair) = &self.0.pair else {
+            return Ok(signatures::fast_signature(self.0.public.thumbprint(), message));
+        };
         // The library ignores this argument, which stands for compatibility with *ring*.
-        let signature = self.0.pair.sign(&SystemRandom::new(), message).map_err(|_| KeyError::Signing)?;
+        let signature = pair.sign(&SystemRandom::new(), message).map_err(|_| KeyError::Signing)?;
         signature.as_ref().try_into().map_err(|_| KeyError::Signing)
     }
 
@@ -141,18 +158,19 @@ pub struct PublicKey(Arc<PublicInner>);
 
 struct PublicInner {
     algorithm: Algorithm,
-    parsed: ParsedPublicKey,
+    /// What verifies; `None` for a fast key, whose thumbprint is all it takes.
+    parsed: Option<ParsedPublicKey>,
     jwk: Jwk,
     thumbprint: String,
 }
 
 impl PublicKey {
-    /// The key of a JWK.
+    /// The key of a JWK, which takes signatures of that kind.
     ///
     /// # Errors
     /// [`KeyError`] for private members, an unknown type or curve, members missing or malformed, a point off the curve,
-    /// or an RSA modulus outside 2048-8192 bits.
-    pub fn from_jwk(key: &Jwk) -> Result<Self, KeyError> {
+    /// or an RSA modulus outside 2048-8192 bits. A fast key may be off the curve, and is no RSA key.
+    pub fn from_jwk(key: &Jwk, signatures: Signatures) -> Result<Self, KeyError> {
         if key.has_private_members() {
             return Err(KeyError::Private);
         }
@@ -165,9 +183,12 @@ impl PublicKey {
                 let coordinate = |text: &Option<String>| digest::from_base64url_exact::<32>(text.as_deref()?);
                 point[1..33].copy_from_slice(&coordinate(&key.x).ok_or(KeyError::Shape)?);
                 point[33..].copy_from_slice(&coordinate(&key.y).ok_or(KeyError::Shape)?);
-                Self::from_point(&point)
+                match signatures {
+                    Signatures::Real => Self::from_point(&point),
+                    Signatures::Fast => Ok(Self::fast(&point)),
+                }
             }
-            "RSA" => {
+            "RSA" if signatures == Signatures::Real => {
                 let number = |text: &Option<String>| digest::from_base64url(text.as_deref()?);
                 let (n, e) = number(&key.n).zip(number(&key.e)).ok_or(KeyError::Shape)?;
                 Self::from_rsa(&n, &e)
@@ -179,8 +200,13 @@ impl PublicKey {
     /// The ES256 key of an uncompressed point: `04`, x, y.
     fn from_point(point: &[u8]) -> Result<Self, KeyError> {
         let parsed = ParsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, point).map_err(|_| KeyError::Invalid)?;
-        let (x, y) = point.get(1..65).ok_or(KeyError::Shape)?.split_at(32);
-        Ok(Self::new(Algorithm::Es256, parsed, jwk::p256(&digest::base64url(x), &digest::base64url(y))))
+        let point = point.try_into().map_err(|_| KeyError::Shape)?;
+        Ok(Self::new(Algorithm::Es256, Some(parsed), jwk_of(point)))
+    }
+
+    /// The fast key of what need not be a point.
+    fn fast(point: &[u8; 65]) -> Self {
+        Self::new(Algorithm::Es256, None, jwk_of(point))
     }
 
     fn from_rsa(n: &[u8], e: &[u8]) -> Result<Self, KeyError> {
@@ -190,10 +216,10 @@ impl PublicKey {
         let parsed = RsaPublicKeyComponents { n, e }
             .to_parsed_public_key(&RSA_PKCS1_2048_8192_SHA256)
             .map_err(|_| KeyError::Invalid)?;
-        Ok(Self::new(Algorithm::Rs256, parsed, jwk::rsa(&digest::base64url(n), &digest::base64url(e))))
+        Ok(Self::new(Algorithm::Rs256, Some(parsed), jwk::rsa(&digest::base64url(n), &digest::base64url(e))))
     }
 
-    fn new(algorithm: Algorithm, parsed: ParsedPublicKey, jwk: Jwk) -> Self {
+    fn new(algorithm: Algorithm, parsed: Option<ParsedPublicKey>, jwk: Jwk) -> Self {
         let thumbprint = jwk::thumbprint(&jwk).unwrap_or_default(); // both constructors give every member it needs
         Self(Arc::new(PublicInner { algorithm, parsed, jwk, thumbprint }))
     }
@@ -201,7 +227,10 @@ impl PublicKey {
     /// Whether the signature is this key's over the message.
     #[must_use]
     pub fn verifies(&self, message: &[u8], signature: &[u8]) -> bool {
-        self.0.parsed.verify_sig(message, signature).is_ok()
+        match &self.0.parsed {
+            Some(parsed) => parsed.verify_sig(message, signature).is_ok(),
+            None => signatures::fast_signature(&self.0.thumbprint, message) == signature,
+        }
     }
 
     /// The algorithm that this key is for.
@@ -242,11 +271,16 @@ impl fmt::Debug for PublicKey {
 
 impl PartialEq for PublicKey {
     fn eq(&self, other: &Self) -> bool {
-        self.0.jwk == other.0.jwk
+        self.0.parsed.is_some() == other.0.parsed.is_some() && self.0.jwk == other.0.jwk
     }
 }
 
 impl Eq for PublicKey {}
+
+/// The JWK of an uncompressed point.
+fn jwk_of(point: &[u8; 65]) -> Jwk {
+    jwk::p256(&digest::base64url(&point[1..33]), &digest::base64url(&point[33..]))
+}
 
 #[cfg(test)]
 mod tests {
@@ -277,7 +311,7 @@ mod tests {
             format!("-----BEGIN {label}-----\n{text}\n-----END {label}-----\n")
         };
         let key = SigningKey::from_scalar(&[7; 32]).unwrap();
-        let der = key.0.pair.to_pkcs8v1().unwrap();
+        let der = key.0.pair.as_ref().unwrap().to_pkcs8v1().unwrap();
         let read = SigningKey::from_pkcs8_pem(&pem("PRIVATE KEY", der.as_ref())).unwrap();
         assert_eq!(read.public(), key.public());
         let other = EcdsaKeyPair::generate(&aws_lc_rs::signature::ECDSA_P384_SHA384_FIXED_SIGNING).unwrap();
@@ -289,9 +323,10 @@ mod tests {
 
     #[test]
     fn deriving_passes_over_bad_scalars_and_gives_up_on_a_broken_draw() {
-        let derived = SigningKey::derive(|attempt| if attempt < 2 { ORDER } else { [attempt as u8; 32] }).unwrap();
+        let scalar = |attempt| if attempt < 2 { ORDER } else { [attempt as u8; 32] };
+        let derived = SigningKey::derive(Signatures::Real, scalar).unwrap();
         assert_eq!(derived.public(), SigningKey::from_scalar(&[2; 32]).unwrap().public());
-        assert_eq!(SigningKey::derive(|_| [0; 32]).unwrap_err(), KeyError::Scalar);
+        assert_eq!(SigningKey::derive(Signatures::Real, |_| [0; 32]).unwrap_err(), KeyError::Scalar);
     }
 
     #[test]
@@ -314,7 +349,7 @@ mod tests {
             (Some("k1"), Some("sig"), Some("ES256"))
         );
         let read: Jwk = serde_json::from_str(&serde_json::to_string(&listed).unwrap()).unwrap();
-        assert_eq!(&PublicKey::from_jwk(&read).unwrap(), key.public());
+        assert_eq!(&PublicKey::from_jwk(&read, Signatures::Real).unwrap(), key.public());
     }
 
     #[test]

@@ -13,6 +13,7 @@ pub mod keys;
 pub mod nonce;
 mod numeric_date;
 pub mod replay;
+mod signatures;
 
 pub use assertions::{AssertionCheck, AssertionError, AssertionKind, AssertionMaker, VerifiedAssertion};
 pub use dpop::{Bound, KnownKey, ProofCheck, ProofError, ProofMaker, VerifiedProof, only_proof};
@@ -20,6 +21,7 @@ pub use jws::{CompactJws, EncodedHeader, JwsError};
 pub use keys::{Algorithm, KeyError, PublicKey, SigningKey};
 pub use nonce::{NonceIssuer, NoncePolicy};
 pub use replay::{ReplayGuard, ReplayVerdict};
+pub use signatures::Signatures;
 
 #[cfg(test)]
 mod oracle_tests;

@@ -11,6 +11,7 @@ use super::dpop::{Bound, ProofCheck, ProofMaker};
 use super::jws::CompactJws;
 use super::keys::{Algorithm, PublicKey};
 use super::nonce::NoncePolicy;
+use super::signatures::Signatures;
 use super::testing::{guard, key, vectors};
 use super::{digest, jwk};
 use crate::protocol::SessionMode;
@@ -52,7 +53,8 @@ fn thumbprints_agree() {
     }
     for name in ["agent_key", "user_key"] {
         let vector = &vectors()[name];
-        let public = PublicKey::from_jwk(&serde_json::from_value(vector["jwk"].clone()).unwrap()).unwrap();
+        let public =
+            PublicKey::from_jwk(&serde_json::from_value(vector["jwk"].clone()).unwrap(), Signatures::Real).unwrap();
         assert_eq!(public.thumbprint(), vector["thumbprint"].as_str().unwrap());
         let scalar = digest::from_base64url_exact(vector["d"].as_str().unwrap()).unwrap();
         assert_eq!(super::SigningKey::from_scalar(&scalar).unwrap().public(), &public);
@@ -95,6 +97,7 @@ fn their_proofs_are_good_here() {
         window_seconds: 60,
         bound: Some(Bound { ath: &ath, thumbprint: key.public().thumbprint() }),
         nonce: NoncePolicy::NotRequired,
+        signatures: Signatures::Real,
         known: None,
         replay: Some(&guard),
     };
@@ -133,7 +136,7 @@ fn rs256_verifies() {
         &number(public.modulus().big_endian_without_leading_zero()),
         &number(public.exponent().big_endian_without_leading_zero()),
     );
-    let key = PublicKey::from_jwk(&shape).unwrap();
+    let key = PublicKey::from_jwk(&shape, Signatures::Real).unwrap();
     assert_eq!(key.algorithm(), Algorithm::Rs256);
     let input = format!("{}.{}", number(br#"{"alg":"RS256"}"#), number(b"{}"));
     let mut signature = vec![0; pair.public_modulus_len()];
@@ -144,5 +147,5 @@ fn rs256_verifies() {
     let token = format!("{input}.{}", number(&signature));
     assert!(CompactJws::parse(&token).unwrap().verify(&key).is_err());
     let small = jwk::rsa(&number(&[0xff; 128]), "AQAB");
-    assert!(PublicKey::from_jwk(&small).is_err(), "1024 bits are too few");
+    assert!(PublicKey::from_jwk(&small, Signatures::Real).is_err(), "1024 bits are too few");
 }

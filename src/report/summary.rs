@@ -321,6 +321,8 @@ pub struct SimulationRow {
     pub requests: u64,
     /// The same for each second of CPU time: simulating, recording and judging.
     pub requests_per_cpu_second: Option<f64>,
+    /// Whether they were signed with hashes that anybody could make instead of signatures that prove something.
+    pub fast_signatures: bool,
 }
 
 /// One reason why a run is inconclusive.

@@ -239,6 +239,9 @@ fn simulated(page: &mut Page, simulation: &SimulationRow, summary: &Summary) {
         parts.push(format!("{} not started", count(summary.journeys.dropped)));
     }
     parts.extend(memory(health));
+    if simulation.fast_signatures {
+        parts.push("fast signatures, which prove nothing".to_owned());
+    }
     page.entry("Simulation", &parts.join("; "));
     if let Some(digest) = &summary.history_digest {
         page.verbatim("Digest", digest);

@@ -13,6 +13,7 @@ use jiff::Timestamp;
 use crate::{
     checker::{self, Judgement},
     history::{LedgerRecord, Record, Recorder, digest},
+    identity::Signatures,
     measure::Meter,
     plan::Plan,
     swarm::{self, Control, Ground, NoKeys, Ran},
@@ -29,6 +30,8 @@ pub struct Setting {
     pub recorder: Recorder,
     /// Takes the figures.
     pub meter: Meter,
+    /// Real signatures, or the fast ones that prove nothing and leave the same history.
+    pub signatures: Signatures,
     /// Ends the run early, and tells how far it is; from another thread, if need be.
     pub control: Control,
     /// Holds the run's field as soon as there is one.
@@ -38,14 +41,14 @@ pub struct Setting {
 impl Setting {
     /// Everything stays in memory.
     #[must_use]
-    pub fn in_memory() -> Self {
-        Self::to(Recorder::in_memory(), Meter::new())
+    pub fn in_memory(signatures: Signatures) -> Self {
+        Self::to(Recorder::in_memory(), Meter::new(), signatures)
     }
 
     /// History and figures go there.
     #[must_use]
-    pub fn to(recorder: Recorder, meter: Meter) -> Self {
-        Self { recorder, meter, control: Control::default(), field: Arc::default() }
+    pub fn to(recorder: Recorder, meter: Meter, signatures: Signatures) -> Self {
+        Self { recorder, meter, signatures, control: Control::default(), field: Arc::default() }
     }
 }
 
@@ -91,7 +94,7 @@ pub fn simulate(plan: &Arc<Plan>, setting: &Setting) -> Result<Simulated, Simula
     let ground = Ground {
         recorder: setting.recorder.clone(),
         clock: Clock::Virtual(Arc::clone(&timeline)),
-        lane: Lane::Direct,
+        lane: Lane::Direct(setting.signatures),
         epoch: EPOCH,
         first_port: None,
         may_load: Default::default(),
@@ -127,8 +130,8 @@ impl Outcome {
     /// # Errors
     ///
     /// As [`simulate`].
-    pub fn of(plan: &Arc<Plan>) -> Result<Self, SimulationError> {
-        let setting = Setting::in_memory();
+    pub fn of(plan: &Arc<Plan>, signatures: Signatures) -> Result<Self, SimulationError> {
+        let setting = Setting::in_memory(signatures);
         let simulated = simulate(plan, &setting)?;
         let (history, ledger) = setting.recorder.take();
         Ok(Self { simulated, meter: setting.meter, history, ledger })

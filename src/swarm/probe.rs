@@ -11,6 +11,7 @@ use crate::{
     agent::{self, Shared, Unfit},
     fault::Faults,
     history::Recorder,
+    identity::Signatures,
     measure::Meter,
     plan::{CaFile, Hook, Performed, Plan, Target},
     world::{Clock, Field, FieldError, FieldOptions, Lane, Why},
@@ -50,7 +51,7 @@ pub async fn probe(plan: &Plan, may_load: &BTreeSet<String>, epoch: Timestamp) -
         epoch,
         recorder: Recorder::in_memory(),
         faults: Faults::new(plan.seed, Vec::new(), []),
-        lane: Lane::Direct,
+        lane: Lane::Direct(Signatures::Real),
     });
     let field = field.map_err(|error| unreachable(&error))?;
     field.connect(remote(target, may_load)).map_err(|error: FieldError| unreachable(&error))?;

@@ -13,16 +13,19 @@ use super::{
     remote::{Place, Remote, RemoteSite, dress},
     station::{At, Station},
 };
-use crate::limits;
+use crate::{identity::Signatures, limits};
 
 impl Field {
     /// Puts a party on the field that somebody else serves. There is one at the most; a later one takes its place.
     ///
     /// # Errors
     ///
-    /// If the certificates that it is to be trusted by cannot be read.
+    /// If the certificates that it is to be trusted by cannot be read, or the field's signatures are fast ones.
     pub fn connect(&self, remote: Remote) -> Result<(), FieldError> {
         let party = remote.party.clone();
+        if self.signatures() == Signatures::Fast {
+            return Err(FieldError::FastSignatures(party.name));
+        }
         self.set_remote(Station::remote(party, RemoteSite::new(remote)?));
         Ok(())
     }

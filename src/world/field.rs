@@ -26,13 +26,14 @@ use crate::{
         Event, Recorder,
         record::{FaultStruck, Lifecycle, LifecycleIs},
     },
+    identity::Signatures,
 };
 
 /// Which way requests take.
 #[derive(Debug, Clone)]
 pub enum Lane {
     /// Straight into the receiving party's router.
-    Direct,
+    Direct(Signatures),
     /// HTTP/1.1 over sockets at this address, with TLS where there is an authority.
     Sockets {
         /// The address that parties listen at, a loopback one.
@@ -40,6 +41,17 @@ pub enum Lane {
         /// Makes the certificates, if parties talk TLS.
         authority: Option<Arc<Authority>>,
     },
+}
+
+impl Lane {
+    /// The kind of signatures that the keys of all parties make and take. Fast ones exist in-process only.
+    #[must_use]
+    pub fn signatures(&self) -> Signatures {
+        match self {
+            Self::Direct(signatures) => *signatures,
+            Self::Sockets { .. } => Signatures::Real,
+        }
+    }
 }
 
 /// What a field is made of.
@@ -88,6 +100,9 @@ pub enum FieldError {
         /// What is wrong.
         why: String,
     },
+    /// Somebody else serves it, and would have to take signatures that anybody can make.
+    #[error("{0} is not simulated: fast signatures are for simulated Companies only")]
+    FastSignatures(SmolStr),
     /// The HTTP client cannot be made.
     #[error("cannot make the HTTP client: {0}")]
     Client(String),
@@ -127,7 +142,7 @@ impl Field {
     /// If the HTTP client of the ordinary lane cannot be made.
     pub fn new(options: FieldOptions) -> Result<Arc<Self>, FieldError> {
         let authority = match &options.lane {
-            Lane::Direct => None,
+            Lane::Direct(_) => None,
             Lane::Sockets { authority, .. } => authority.clone(),
         };
         let trouble = Arc::new(OnceLock::new());
@@ -155,6 +170,12 @@ impl Field {
     #[must_use]
     pub fn seed(&self) -> u64 {
         self.seed
+    }
+
+    /// The kind of signatures that the keys of all parties make and take.
+    #[must_use]
+    pub fn signatures(&self) -> Signatures {
+        self.lane.signatures()
     }
 
     /// How long the run has lasted.

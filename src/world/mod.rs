@@ -47,6 +47,7 @@ pub use tls::Authority;
 
 use crate::{
     history::{Event, Recorder, record::FaultStruck},
+    identity::Signatures,
     plan::CrashPoint,
 };
 use incarnation::Incarnation;
@@ -101,6 +102,12 @@ impl World {
     #[must_use]
     pub fn draw(&self, purpose: &str, key: &str, attempt: u64) -> Draw {
         Draw::new(self.field.seed(), purpose, key, attempt)
+    }
+
+    /// The kind of signatures that keys make and take here.
+    #[must_use]
+    pub fn signatures(&self) -> Signatures {
+        self.field.signatures()
     }
 
     /// Waits until that moment.

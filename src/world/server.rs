@@ -72,7 +72,9 @@ where
 {
     let service = service_fn(move |request: Request<Incoming>| {
         let (field, router) = (Arc::clone(&field), router.clone());
-        async move { Ok::<_, Infallible>(answer(&field, router, incarnation, request.map(Body::new)).await) }
+        let mut request = request.map(Body::new);
+        let tag = Tag::take(request.headers_mut());
+        async move { Ok::<_, Infallible>(answer(&field, router, incarnation, tag, request).await) }
     });
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -90,9 +92,9 @@ pub(super) async fn answer(
     field: &Field,
     router: Router,
     incarnation: u32,
-    mut request: Request<Body>,
+    tag: Option<Tag>,
+    request: Request<Body>,
 ) -> Response<Body> {
-    let tag = Tag::take(request.headers_mut());
     if let Some(tag) = &tag {
         field.record(Event::Wire(Wire {
             call: tag.call.clone(),

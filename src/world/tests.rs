@@ -26,6 +26,7 @@ use crate::{
         Event, Recorder,
         record::{LifecycleIs, Purpose, WireIs},
     },
+    identity::Signatures,
     plan::{CrashPoint, Distribution, Fault, FaultKind},
 };
 
@@ -35,7 +36,7 @@ const PATIENCE: Duration = Duration::from_millis(150);
 fn lanes() -> Vec<Lane> {
     let bind = IpAddr::V4(Ipv4Addr::LOCALHOST);
     let authority = Some(Arc::new(Authority::new().expect("an authority can be made")));
-    vec![Lane::Direct, Lane::Sockets { bind, authority: None }, Lane::Sockets { bind, authority }]
+    vec![Lane::Direct(Signatures::Real), Lane::Sockets { bind, authority: None }, Lane::Sockets { bind, authority }]
 }
 
 /// Faults of these kinds that strike the shop every time.
@@ -264,7 +265,7 @@ async fn a_stranger_to_the_runs_authority_is_not_trusted() {
 #[tokio::test(start_paused = true)]
 async fn a_party_is_told_of_the_answers_that_arrive_and_of_no_other() {
     for (faults, arrives) in [(vec![], 1), (vec![FaultKind::LoseAnswer], 0)] {
-        let field = field(Lane::Direct, faults).await;
+        let field = field(Lane::Direct(Signatures::Real), faults).await;
         let arrived = Arc::new(AtomicU32::new(0));
         let told = Arc::clone(&arrived);
         let teller = Host {

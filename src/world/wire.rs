@@ -253,10 +253,13 @@ impl Parcel {
     /// One copy's exchange with the receiving party.
     async fn exchange(&self, mut request: Request<Bytes>, copy: u32, cut: Cut) -> Answer {
         self.field.count_request();
-        // Somebody else's server has no use for it.
-        if let (Some(call), At::Router | At::Socket(_)) = (&self.call, &self.station.at) {
+        let tag = self.call.clone().map(|call| {
             let cut = if copy == 1 { self.disturbance.cut().cloned() } else { None };
-            Tag { call: call.clone(), copy, cut }.put(request.headers_mut());
+            Tag { call, copy, cut }
+        });
+        // Somebody else's server has no use for it, and a router here gets it beside the request.
+        if let (Some(tag), At::Socket(_)) = (&tag, &self.station.at) {
+            tag.put(request.headers_mut());
         }
         // What a fault holds back left its sender all the same: that time is the wire's, not the generator's.
         let sent = || {
@@ -268,7 +271,7 @@ impl Parcel {
         match &self.station.at {
             At::Router => {
                 sent();
-                self.hand_over(request, cut).await
+                self.hand_over(request, tag, cut).await
             }
             At::Socket(_) if matches!(self.purpose, Purpose::Discover | Purpose::Keys) => {
                 sent();
@@ -297,7 +300,7 @@ impl Parcel {
     }
 
     /// Straight into the receiving party's router, in a task of its incarnation.
-    async fn hand_over(&self, mut request: Request<Bytes>, cut: Cut) -> Answer {
+    async fn hand_over(&self, mut request: Request<Bytes>, tag: Option<Tag>, cut: Cut) -> Answer {
         let Some((router, incarnation)) = self.station.current() else { return Answer::Unsent(Why::Refused) };
         if let Ok(host) = HeaderValue::from_str(&self.host) {
             request.headers_mut().insert(header::HOST, host);
@@ -309,7 +312,7 @@ impl Parcel {
                 biased;
                 // As a server does whose client closed the connection.
                 () = bring.closed() => {}
-                response = server::answer(&field, router, number, request.map(Body::from)) => {
+                response = server::answer(&field, router, number, tag, request.map(Body::from)) => {
                     // The sender may have stopped waiting just now.
                     let _ = bring.send(response);
                 }

@@ -11,6 +11,7 @@ use std::{
 
 use poppyfield::{
     history::{Recorder, digest},
+    identity::Signatures,
     measure::Meter,
     plan::Plan,
     scenario::{self, Overrides},
@@ -38,7 +39,8 @@ fn plan(scenario: &str, seed: u64) -> Arc<Plan> {
 }
 
 fn simulated(scenario: &str, seed: u64) -> Outcome {
-    Outcome::of(&plan(scenario, seed)).unwrap_or_else(|error| panic!("{scenario} with seed {seed}: {error}"))
+    Outcome::of(&plan(scenario, seed), Signatures::Real)
+        .unwrap_or_else(|error| panic!("{scenario} with seed {seed}: {error}"))
 }
 
 fn line(record: &impl Serialize) -> String {
@@ -108,7 +110,7 @@ fn another_seed_is_another_run() {
 #[test]
 fn files_hold_what_memory_does() {
     let folder = tempfile::tempdir().expect("a folder");
-    let setting = Setting::to(Recorder::to_folder(folder.path()).expect("opens"), Meter::new());
+    let setting = Setting::to(Recorder::to_folder(folder.path()).expect("opens"), Meter::new(), Signatures::Real);
     sim::simulate(&plan("timeout-recovery", 1), &setting).unwrap_or_else(|error| panic!("{error}"));
     let files = digest::of_folder(folder.path()).expect("readable");
     assert_eq!(files, simulated("timeout-recovery", 1).digest().expect("serialises"));

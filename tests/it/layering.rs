@@ -11,7 +11,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("agent", &["history", "identity", "measure", "plan", "protocol", "world"]),
     ("backend", &["history", "identity", "plan", "protocol", "world"]),
     ("checker", &["history", "protocol"]),
-    ("cli", &["checker", "history", "measure", "plan", "report", "scenario", "sim", "swarm", "world"]),
+    ("cli", &["checker", "history", "identity", "measure", "plan", "report", "scenario", "sim", "swarm", "world"]),
     ("company", &["history", "identity", "plan", "protocol", "world"]),
     ("fault", &["history", "plan", "world"]),
     ("history", &["protocol"]),
@@ -22,9 +22,9 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("report", &["checker", "history", "measure", "plan"]),
     // `identity`: the key of an operator that a target knows is checked where the target file names it.
     ("scenario", &["history", "identity", "plan", "protocol"]),
-    ("sim", &["checker", "history", "measure", "plan", "swarm", "world"]),
-    ("swarm", &["agent", "backend", "company", "fault", "history", "measure", "plan", "world"]),
-    ("world", &["fault", "history", "plan"]),
+    ("sim", &["checker", "history", "identity", "measure", "plan", "swarm", "world"]),
+    ("swarm", &["agent", "backend", "company", "fault", "history", "identity", "measure", "plan", "world"]),
+    ("world", &["fault", "history", "identity", "plan"]),
 ];
 
 /// Words that may not stand in the code of a party: they reach time, tasks, sockets or randomness past the `World`.
@@ -144,6 +144,19 @@ fn parties_reach_the_world_only_through_their_handle() {
             for word in BANNED_IN_PARTIES {
                 assert!(!code.contains(word), "{} uses {word}", file.display());
             }
+        }
+    }
+}
+
+#[test]
+fn nothing_that_makes_a_world_of_sockets_asks_for_fast_signatures() {
+    for (module, _) in MAY_IMPORT.iter().filter(|(module, _)| *module != "identity") {
+        for file in source_files(&crate_folder().join(module)) {
+            let code = code_of(&file);
+            // To ask whether they are fast is to refuse them; what makes them has no business with sockets.
+            let makes = code.replace("== Signatures::Fast", "").contains("Signatures::Fast");
+            let sockets = code.contains("Lane::Sockets {") || ["agent", "backend", "company"].contains(module);
+            assert!(!(makes && sockets), "{} makes fast signatures", file.display());
         }
     }
 }

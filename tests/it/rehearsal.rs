@@ -3,6 +3,7 @@
 use poppyfield::{
     checker::{Judgement, Options},
     history::{Event, Record},
+    identity::Signatures,
     measure::Counts,
     plan::Plan,
     sim::Outcome,
@@ -18,7 +19,12 @@ pub(crate) struct Rehearsal {
 
 /// Runs `plan` to its end and judges it.
 pub(crate) fn rehearse(plan: Plan) -> Rehearsal {
-    let outcome = Outcome::of(&plan.into()).unwrap_or_else(|error| panic!("{error}"));
+    rehearse_with(plan, Signatures::Real)
+}
+
+/// The same with that kind of signatures.
+pub(crate) fn rehearse_with(plan: Plan, signatures: Signatures) -> Rehearsal {
+    let outcome = Outcome::of(&plan.into(), signatures).unwrap_or_else(|error| panic!("{error}"));
     let judgement = outcome.judge(Options::default());
     let events = outcome.history.iter().map(|record| record.event.clone()).collect();
     Rehearsal { judgement, counts: outcome.meter.counts(), history: outcome.history, events }

@@ -4,6 +4,7 @@ use std::{fs, path::Path};
 
 use poppyfield::{
     history::Recorder,
+    identity::Signatures,
     measure::Meter,
     scenario::{self, Overrides},
     sim::{self, Setting},
@@ -46,7 +47,7 @@ fn look_through(scenario: &str) {
         load.operations = Some(50);
     }
     let recorder = Recorder::to_folder(folder.path()).expect("the history can be written");
-    let setting = Setting::to(recorder, Meter::new());
+    let setting = Setting::to(recorder, Meter::new(), Signatures::Real);
     sim::simulate(&plan.into(), &setting).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(setting.recorder.failure(), None);
     let texts = texts(folder.path());

@@ -149,3 +149,20 @@ fn a_target_has_no_place_in_the_simulated_world() {
     let output = sim(&shipped("quickstart"), out.path(), &["--target", "shop.yaml"]);
     assert_eq!(output.status.code(), Some(2), "{}", said(&output));
 }
+
+/// Sooner, and the same to the byte; what proves nothing says so.
+#[test]
+fn fast_signatures_leave_the_same_history() {
+    let out = TempDir::new().expect("a temporary folder");
+    let [real, fast] = [&[][..], &["--signatures", "fast"]].map(|more| {
+        let arguments = [&["--seed", "5", "--operations", "40", "--format", "json"], more].concat();
+        let output = sim(&shipped("signed-in"), out.path(), &arguments);
+        let summary: Value = serde_json::from_slice(&output.stdout).expect("the summary as JSON");
+        summary
+    });
+    assert_eq!(real["history_digest"], fast["history_digest"]);
+    assert!(real["history_digest"].is_string());
+    assert_eq!(real["simulation"]["fast_signatures"], false);
+    assert_eq!(fast["simulation"]["fast_signatures"], true);
+    assert!(fast["run"]["repeat"].as_str().is_some_and(|repeat| repeat.contains("--signatures fast")), "{fast}");
+}

@@ -31,7 +31,7 @@ impl Dealing {
                 return self.call_off(process, JourneyEnd::GaveUp).await;
             }
             self.withdraw_at = None; // what she may have taken back was another revision's approval
-            let shown = self.seen.clone();
+            let shown = Arc::clone(&self.seen);
             let digest =
                 if self.has(AgentDefect::ShowOtherTerms) { user::other_words(&shown) } else { shown.terms.clone() };
             self.surface().record(ApprovalIs::Shown, &shown, &digest);

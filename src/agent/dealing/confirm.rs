@@ -13,7 +13,6 @@ use crate::{
         errand::NotSent,
         operation::OperationAt,
         process::Process,
-        view::Seen,
     },
     history::record::Outcome,
     measure::counter,
@@ -253,12 +252,12 @@ impl Dealing {
     /// Asks for the action again although the first operation may be on its way (a defect).
     async fn repropose(&mut self, process: &mut Process) -> Flow {
         let wish = Arc::clone(&self.wish);
-        let seen: Seen = propose(&wish, process).await?;
+        let seen = propose(&wish, process).await?;
         if seen.action != self.operation.action
             && let Some(operation) = OperationAt::new(&wish, &seen)
         {
             self.operation = Arc::new(operation);
-            self.seen = seen.clone();
+            self.seen = Arc::clone(&seen);
             (self.approval, self.withdraw_at) = (None, None);
             (self.seen_confirmed, self.seen_final, self.failed_at) = (false, false, None);
         }

@@ -42,7 +42,7 @@ pub(super) struct Dealing {
     wish: Arc<Wish>,
     operation: Arc<OperationAt>,
     /// The most advanced that was seen of it.
-    seen: Seen,
+    seen: Arc<Seen>,
     /// How the User is asked, where the journey has that step.
     question: Question,
     approval: Option<Approval>,
@@ -95,12 +95,12 @@ struct Approval {
 
 impl Dealing {
     /// `None` if the Company has no operations endpoint to deal with it at.
-    pub(super) fn new(wish: Arc<Wish>, seen: Seen, question: Question, process: &SmolStr) -> Option<Self> {
+    pub(super) fn new(wish: Arc<Wish>, seen: Arc<Seen>, question: Question, process: &SmolStr) -> Option<Self> {
         let operation = Arc::new(OperationAt::new(&wish, &seen)?);
         let mut dealing = Self {
             wish,
             operation,
-            seen: seen.clone(),
+            seen: Arc::clone(&seen),
             question,
             approval: None,
             rounds: 0,
@@ -163,7 +163,7 @@ impl Dealing {
     }
 
     /// Takes in what an answer showed. Answers may overtake each other: only what is further on counts.
-    fn learn(&mut self, seen: Seen) {
+    fn learn(&mut self, seen: Arc<Seen>) {
         let now = self.now().as_nanos();
         let meter = self.shared().meter.clone();
         if seen.operation.confirmation.is_some() && !self.seen_confirmed {

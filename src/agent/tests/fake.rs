@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::{
     agent::person::lock,
-    identity::{Bound, CompactJws, NoncePolicy, ProofCheck, ReplayGuard, digest},
+    identity::{Bound, CompactJws, NoncePolicy, ProofCheck, ReplayGuard, Signatures, digest},
     protocol::TokenRequest,
     world::{Moment, World},
 };
@@ -296,6 +296,7 @@ impl Fake {
             window_seconds: 60,
             bound,
             nonce: NoncePolicy::NotRequired,
+            signatures: Signatures::Real,
             known: None,
             replay: Some(&self.replay),
         };

@@ -17,6 +17,7 @@ use crate::{
         Event, Recorder,
         record::{Approval, ApprovalIs, Call, Outcome, Purpose, Return},
     },
+    identity::Signatures,
     measure::Meter,
     plan::{
         AgentDefect, Answers, AskUser, BackendSettings, By, CompanyPlan, Confirm, Distribution, Expectation,
@@ -113,7 +114,7 @@ async fn run_with(fake: Fake, swarm: SwarmPlan) -> Run {
         epoch: Timestamp::from_second(1_800_000_000).unwrap(),
         recorder: recorder.clone(),
         faults: Faults::new(plan.seed, Vec::new(), []),
-        lane: Lane::Direct,
+        lane: Lane::Direct(Signatures::Real),
     })
     .unwrap();
     let fake = Arc::new(fake);

@@ -180,7 +180,8 @@ async fn operators_serve_what_their_agents_use() {
     let person = Person::new(&run.shared, 1);
     let assertion = person.operator.assertions.client("https://shop-1.example", 1_800_000_000, 60, "j").unwrap();
     let jws = crate::identity::CompactJws::parse(&assertion).unwrap();
-    let key = crate::identity::PublicKey::from_jwk(keys.find("k1").unwrap()).unwrap();
+    let key =
+        crate::identity::PublicKey::from_jwk(keys.find("k1").unwrap(), crate::identity::Signatures::Real).unwrap();
     assert_eq!(jws.verify(&key), Ok(()));
 }
 

@@ -172,7 +172,8 @@ async fn fetch_keys(
     if set.keys.iter().any(crate::protocol::Jwk::has_private_members) {
         return Err(FetchError::Rule("the key set holds a private key"));
     }
-    let usable =
-        |jwk: &crate::protocol::Jwk| Some((SmolStr::from(jwk.kid.as_deref()?), PublicKey::from_jwk(jwk).ok()?));
+    let usable = |jwk: &crate::protocol::Jwk| {
+        Some((SmolStr::from(jwk.kid.as_deref()?), PublicKey::from_jwk(jwk, world.signatures()).ok()?))
+    };
     Ok(set.keys.iter().filter_map(usable).collect())
 }

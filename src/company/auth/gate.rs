@@ -83,6 +83,7 @@ pub(in crate::company) fn admit(shop: &Shop, parts: &Parts, endpoint: Endpoint) 
         window_seconds: shop.proof_window_seconds(),
         bound: Some(Bound { ath: &grant.ath, thumbprint: grant.key.thumbprint() }),
         nonce: shop.nonce_policy(),
+        signatures: shop.world.signatures(),
         known: Some(&grant.key),
         replay: Some(&shop.proofs_seen),
     };

@@ -106,6 +106,7 @@ fn check_proof(shop: &Shop, headers: &HeaderMap) -> Result<VerifiedProof, Proble
         window_seconds: shop.proof_window_seconds(),
         bound: None,
         nonce: shop.nonce_policy(),
+        signatures: shop.world.signatures(),
         known: None,
         replay: Some(&shop.proofs_seen),
     };

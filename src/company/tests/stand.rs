@@ -21,7 +21,7 @@ use crate::{
         Event, LedgerEntry, Recorder,
         record::{Attempt, Effect, Purpose},
     },
-    identity::{AssertionMaker, ProofMaker, SigningKey, digest},
+    identity::{AssertionMaker, ProofMaker, Signatures, SigningKey, digest},
     plan::{
         Action, Answers, Approval, BackendSettings, CompanyDefect, CompanyPlan, Defects, Distribution, Fault,
         FaultKind, OnPartial, PriceRange, Proposals, Sessions, Step, StoreSettings, WithoutExtension,
@@ -156,7 +156,7 @@ impl Stand {
             epoch: "2026-01-01T00:00:00Z".parse().unwrap(),
             recorder: recorder.clone(),
             faults: Faults::new(7, faults, [(plan.name.clone(), plan.group.clone())]),
-            lane: Lane::Direct,
+            lane: Lane::Direct(Signatures::Real),
         })
         .unwrap();
         let plan = Arc::new(plan);

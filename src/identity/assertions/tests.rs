@@ -7,6 +7,7 @@ use super::*;
 use crate::identity::jws::{self, EncodedHeader};
 use crate::identity::keys::PublicKey;
 use crate::identity::replay::ReplayGuard;
+use crate::identity::signatures::Signatures;
 use crate::identity::testing::{guard, key, vectors};
 use crate::protocol::SessionMode;
 
@@ -49,7 +50,9 @@ fn verdict_as(
 #[test]
 fn fixed_vectors_verify() {
     let vectors = vectors();
-    let public = PublicKey::from_jwk(&serde_json::from_value(vectors["agent_key"]["jwk"].clone()).unwrap()).unwrap();
+    let public =
+        PublicKey::from_jwk(&serde_json::from_value(vectors["agent_key"]["jwk"].clone()).unwrap(), Signatures::Real)
+            .unwrap();
     let guard = guard();
     let check = check(SessionMode::Dpop02, &guard);
     let verify = |kind, name: &str| {

@@ -6,6 +6,7 @@ use super::claims::Header;
 use super::error::ProofError;
 use crate::identity::digest;
 use crate::identity::keys::{Algorithm, KeyError, PublicKey};
+use crate::identity::signatures::Signatures;
 
 /// The `typ` of a proof.
 pub(super) const TYPE: &str = "dpop+jwt";
@@ -22,11 +23,11 @@ struct KnownInner {
 }
 
 impl KnownKey {
-    /// Reads a header segment and makes check P2.
+    /// Reads a header segment and makes check P2; the key takes signatures of that kind.
     ///
     /// # Errors
     /// [`ProofError`] of P1 when the segment is not base64url of a JSON object, of P2 for everything else.
-    pub fn from_header_segment(segment: &str) -> Result<Self, ProofError> {
+    pub fn from_header_segment(segment: &str, signatures: Signatures) -> Result<Self, ProofError> {
         let bytes = digest::from_base64url(segment).ok_or(ProofError::NotCompact)?;
         if bytes.first() != Some(&b'{') {
             return Err(ProofError::Malformed); // serde would also fill the struct from an array
@@ -42,7 +43,7 @@ impl KnownKey {
             return Err(ProofError::Critical);
         }
         let jwk = header.jwk.ok_or(ProofError::Key(KeyError::Shape))?;
-        let key = PublicKey::from_jwk(&jwk).map_err(ProofError::Key)?;
+        let key = PublicKey::from_jwk(&jwk, signatures).map_err(ProofError::Key)?;
         if key.algorithm() != Algorithm::Es256 {
             return Err(ProofError::AlgorithmNotAllowed);
         }

@@ -9,6 +9,7 @@ use crate::identity::jws::{EncodedHeader, forge, sign_compact};
 use crate::identity::keys::{KeyError, SigningKey};
 use crate::identity::nonce::{NonceIssuer, NoncePolicy};
 use crate::identity::replay::ReplayGuard;
+use crate::identity::signatures::Signatures;
 use crate::identity::testing::{guard, key, vectors};
 use crate::protocol::ErrorCode;
 
@@ -25,6 +26,7 @@ fn at_resource<'a>(ath: &'a str, thumbprint: &'a str, replay: &'a ReplayGuard) -
         window_seconds: 60,
         bound: Some(Bound { ath, thumbprint }),
         nonce: NoncePolicy::NotRequired,
+        signatures: Signatures::Real,
         known: None,
         replay: Some(replay),
     }

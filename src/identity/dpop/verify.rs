@@ -7,6 +7,7 @@ use super::target::same_target;
 use crate::identity::jws::{CompactJws, JTI_BYTES_MAX};
 use crate::identity::nonce::NoncePolicy;
 use crate::identity::replay::{ReplayGuard, ReplayVerdict};
+use crate::identity::signatures::Signatures;
 
 /// The one `DPoP` header of a request (the head of P1). Takes the values of all headers of that name.
 ///
@@ -49,7 +50,9 @@ pub struct ProofCheck<'a> {
     pub bound: Option<Bound<'a>>,
     /// Whether a nonce is required.
     pub nonce: NoncePolicy<'a>,
-    /// The key that the proof probably has: a repeated header then costs no parsing.
+    /// The kind of signature that is due.
+    pub signatures: Signatures,
+    /// The key that the proof probably has, of that kind: a repeated header then costs no parsing.
     pub known: Option<&'a KnownKey>,
     /// Where accepted `jti` are remembered. A must at the token endpoint; `None` leaves P9 out, as RFC 9449 lets a
     /// resource do.
@@ -77,7 +80,7 @@ impl ProofCheck<'_> {
         let jws = CompactJws::parse(proof).map_err(|_| ProofError::NotCompact)?;
         let key = match self.known {
             Some(known) if known.has_header(jws.header_segment()) => known.clone(),
-            _ => KnownKey::from_header_segment(jws.header_segment())?,
+            _ => KnownKey::from_header_segment(jws.header_segment(), self.signatures)?,
         };
         let payload = jws.payload_bytes().ok_or(ProofError::NotCompact)?;
         if payload.first() != Some(&b'{') {

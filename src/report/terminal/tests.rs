@@ -423,12 +423,14 @@ fn what_was_not_judged_is_not_claimed() {
 fn a_simulated_run_says_what_it_took_and_shows_its_digest_instead_of_lag() {
     let mut summary = clean();
     summary.run.world = WorldKind::Simulated;
-    summary.simulation = Some(SimulationRow { requests: 12_345, requests_per_cpu_second: Some(1_899.2) });
+    summary.simulation =
+        Some(SimulationRow { requests: 12_345, requests_per_cpu_second: Some(1_899.2), fast_signatures: true });
     summary.history_digest = Some("0".repeat(64));
     let text = render(&summary.concluded(), 80, Style::Plain);
     assert!(text.contains("simulated world") && text.contains("of virtual time"), "{text}");
     assert!(text.contains("Simulation   12,345 requests in 6.50 s of CPU: 1,899 a second of it"), "{text}");
     assert!(text.contains(&format!("Digest       {}\n", "0".repeat(64))), "{text}");
+    assert!(text.replace("\n             ", " ").contains("fast signatures, which prove nothing"), "{text}");
     assert!(!text.contains("Generator"), "{text}");
     assert!(text.lines().filter(|line| !line.contains('/')).all(|line| line.chars().count() <= 80), "{text}");
 }

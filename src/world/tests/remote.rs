@@ -16,6 +16,7 @@ use super::{PATIENCE, ask, counted, short};
 use crate::{
     fault::Faults,
     history::{Event, Recorder},
+    identity::Signatures,
     plan::{CaFile, ConnectTo, Distribution, FaultKind},
     world::{Authority, Clock, Field, FieldOptions, Lane, Party, PartyKind, Remote},
 };
@@ -32,7 +33,7 @@ fn swarm(at: SocketAddr, trusted: &Authority, faults: Vec<FaultKind>) -> Arc<Fie
         epoch: Timestamp::UNIX_EPOCH,
         recorder: Recorder::in_memory(),
         faults: Faults::new(7, super::certain(faults), [("shop".into(), "shop".into())]),
-        lane: Lane::Direct,
+        lane: Lane::Direct(Signatures::Real),
     })
     .unwrap();
     let connect_to = ConnectTo {
