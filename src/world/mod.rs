@@ -139,6 +139,7 @@ impl World {
     /// A named point of the party's code, reached in its work on `key`: a crash fault may end the incarnation here, and
     /// then this never returns.
     pub async fn point(&self, point: CrashPoint, key: &str, attempt: u64) {
+        self.field.count_point(point);
         let company = self.company();
         let struck = self.field.faults().at_point(self.now(), company, point, key, attempt);
         if let Some(struck) = struck {

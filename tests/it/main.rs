@@ -2,6 +2,7 @@
 
 mod defects;
 mod determinism;
+mod exploring;
 mod guard;
 mod layering;
 mod program;
