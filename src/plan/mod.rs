@@ -19,7 +19,7 @@ pub use company::{
 };
 pub use defect::{AgentDefect, CompanyDefect, Defects};
 pub use distribution::Distribution;
-pub use fault::{CrashPoint, Fault, FaultKind, Strikes, Window};
+pub use fault::{CrashPoint, Fault, FaultKind, Strike, Strikes, Window};
 pub use judging::{Comparison, Expectation, Figure, Invariants, Metric, Reach, ReachCounter, Threshold, Unit};
 pub use load::{AgentStage, Arrivals, Load, LoadModel, RateStage, WhenFull};
 pub use money::{Money, PriceRange};
@@ -53,7 +53,7 @@ pub struct Plan {
     pub journeys: Vec<Journey>,
     /// Entries run side by side.
     pub load: Vec<Load>,
-    /// The faults, in the scenario's order; their IDs are F1, F2, ….
+    /// The faults, in the scenario's order.
     pub faults: Vec<Fault>,
     /// How long, with faults off, what is open may take to come to its end.
     pub settle: Duration,

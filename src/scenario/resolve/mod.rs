@@ -9,6 +9,7 @@ mod journeys;
 mod judging;
 mod lines;
 mod load;
+mod strikes;
 mod swarm;
 mod target;
 
