@@ -315,6 +315,11 @@ fn defaults_are_those_of_the_reference() {
         backend-timeout:
           effect: done
       chance: 100%
+    network:
+      latency: 0s
+      loss: 0%
+      duplicate: 0%
+      partitions: []
     settle: 30s
     invariants: all
     expect:
