@@ -4,6 +4,7 @@ mod defects;
 mod determinism;
 mod guard;
 mod layering;
+mod network;
 mod program;
 mod rehearsal;
 mod secrets;
