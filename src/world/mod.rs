@@ -178,7 +178,7 @@ impl World {
 
     /// Sends a request to the party that its URI's host names, and brings the answer.
     pub async fn call(&self, request: Request<Bytes>, about: About) -> Reply {
-        Field::call(&self.field, request, about).await
+        Field::call(&self.field, &self.party, request, about).await
     }
 
     /// Sends a request to the operator of somebody else's servers, beside the protocol: plain HTTP or HTTPS at its own URL,

@@ -5,6 +5,7 @@ mod determinism;
 mod exploring;
 mod guard;
 mod layering;
+mod network;
 mod program;
 mod rehearsal;
 mod secrets;
