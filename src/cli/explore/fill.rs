@@ -19,7 +19,7 @@ use crate::{
         summary::{self, AnomalyStatus, ReachRow, Verdict},
     },
     sim::{
-        coverage::{Coverage, Item, never},
+        coverage::{Coverage, Item, declared, never},
         explore::{Explored, Group, TrialOf},
     },
 };
@@ -136,13 +136,12 @@ fn reach(plan: &Plan, explored: &Explored) -> Vec<ReachRow> {
 fn coverage(plan: &Plan, explored: &Explored) -> CoverageRow {
     let coverage = &explored.coverage;
     let mut row = CoverageRow {
-        faults: plan
-            .faults
-            .iter()
+        faults: declared(plan)
+            .into_iter()
             .map(|fault| FaultRow {
                 id: fault.id.to_string(),
-                kind: fault.kind.word().to_owned(),
-                struck: coverage.times(&Item::Fault(fault.id.clone())),
+                kind: fault.kind.to_owned(),
+                struck: coverage.times(&Item::Fault(fault.id)),
             })
             .collect(),
         crash_points: CrashPoint::ALL.iter().map(|point| point_row(coverage, *point)).collect(),

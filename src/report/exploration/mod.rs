@@ -151,7 +151,7 @@ pub struct LeftOpenRow {
 /// What was exercised.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CoverageRow {
-    /// The scenario's faults, in its order.
+    /// The scenario's faults that have a chance, in its order, and those of its network.
     pub faults: Vec<FaultRow>,
     /// The crash points of a Company's code, in their order.
     pub crash_points: Vec<PointRow>,

@@ -126,7 +126,7 @@ fn cost(page: &mut Page, exploration: &Exploration) {
 fn findings(page: &mut Page, exploration: &Exploration) {
     for found in &exploration.findings {
         page.blank();
-        page.heading(&head(found));
+        page.heading(&head(found, if exploration.plans == 0 { ["seed", "seeds"] } else { ["run", "runs"] }));
         for first in &found.first {
             page.hanging(&format!("  {}: ", first.of), &first.sentence);
         }
@@ -145,7 +145,7 @@ fn findings(page: &mut Page, exploration: &Exploration) {
 }
 
 /// `double-effect, 12 times in 3 seeds (MUST of the Company, OC-29)`.
-fn head(found: &FoundRow) -> String {
+fn head(found: &FoundRow, [one, many]: [&str; 2]) -> String {
     let level = if found.level == Level::Must { "MUST" } else { "SHOULD" };
     let rules: String = found.rules.iter().map(|rule| format!(", {rule}")).collect();
     let expected = if found.expected { "; the scenario expects or allows it" } else { "" };
@@ -153,7 +153,7 @@ fn head(found: &FoundRow) -> String {
         "{}, {} in {} ({level} of the {}{rules}{expected})",
         found.anomaly,
         times(found.count),
-        counted(found.trials, "seed", "seeds"),
+        counted(found.trials, one, many),
         side(&found.side)
     )
 }
@@ -167,7 +167,10 @@ fn more(page: &mut Page, all: u64, shown: usize) {
 
 fn coverage(page: &mut Page, coverage: &CoverageRow, tried: &str) {
     page.blank();
-    let faults = coverage.faults.iter().map(|fault| format!("{} {} {}", fault.id, fault.kind, count(fault.struck)));
+    let faults = coverage.faults.iter().map(|fault| match fault.id.contains(&fault.kind) {
+        true => format!("{} {}", fault.id, count(fault.struck)),
+        false => format!("{} {} {}", fault.id, fault.kind, count(fault.struck)),
+    });
     list(page, "Faults", faults);
     let points = coverage.crash_points.iter().map(|point| match point.crashed {
         0 => format!("{} {}", point.point, count(point.passed)),

@@ -3,6 +3,7 @@
 //! Counted from the history and the judgement; of what no history holds, the passing of crash points and the starts of
 //! journeys, the run itself keeps count. A scenario that never exercises what it names is told so by [`never`].
 
+mod declared;
 mod gather;
 mod never;
 
@@ -10,6 +11,7 @@ use std::{collections::BTreeMap, fmt};
 
 use smol_str::SmolStr;
 
+pub use declared::{Declared, declared};
 pub use never::never;
 
 use crate::{

@@ -1,18 +1,18 @@
 //! What a scenario names, and no run of it exercised.
 
-use super::{Coverage, Item};
+use super::{Coverage, Declared, Item, declared};
 use crate::{
     checker::Anomaly,
-    plan::{Fault, FaultKind, Invariants, Plan},
+    plan::{Invariants, Plan},
 };
 
 /// What `plan` names and nothing exercised, a clause each: `F2 (crash at perform.after-effect) never struck`.
 #[must_use]
 pub fn never(plan: &Plan, coverage: &Coverage) -> Vec<String> {
     let mut never = Vec::new();
-    for fault in &plan.faults {
-        if fault.chance > 0.0 && coverage.times(&Item::Fault(fault.id.clone())) == 0 {
-            never.push(format!("{} ({}) never struck{}", fault.id, described(fault), unpassed(fault, coverage)));
+    for fault in declared(plan) {
+        if coverage.times(&Item::Fault(fault.id.clone())) == 0 {
+            never.push(format!("{}{} never struck{}", fault.id, described(&fault), unpassed(&fault, coverage)));
         }
     }
     for journey in &plan.journeys {
@@ -28,19 +28,19 @@ pub fn never(plan: &Plan, coverage: &Coverage) -> Vec<String> {
     never
 }
 
-fn described(fault: &Fault) -> String {
-    match &fault.kind {
-        FaultKind::Crash { point, .. } => format!("crash at {point}"),
-        kind => kind.word().to_owned(),
+/// What a fault does, where its ID does not say it.
+fn described(fault: &Declared) -> String {
+    match fault.point {
+        Some(point) => format!(" ({} at {point})", fault.kind),
+        None if fault.id.contains(fault.kind) => String::new(),
+        None => format!(" ({})", fault.kind),
     }
 }
 
 /// That no Company so much as passed the point of a crash.
-fn unpassed(fault: &Fault, coverage: &Coverage) -> &'static str {
-    match fault.kind {
-        FaultKind::Crash { point, .. } if coverage.times(&Item::Passed(point)) == 0 => {
-            ", and no Company came to that point"
-        }
+fn unpassed(fault: &Declared, coverage: &Coverage) -> &'static str {
+    match fault.point {
+        Some(point) if coverage.times(&Item::Passed(point)) == 0 => ", and no Company came to that point",
         _ => "",
     }
 }

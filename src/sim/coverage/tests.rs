@@ -175,7 +175,9 @@ fn a_scenario_is_told_what_it_names_and_never_exercised() {
         "double-effect was never judged",
     ];
     assert_eq!(never(&plan, &coverage), expected);
-    // What has no chance is not waited for.
+    // What has no chance is not waited for; a network's is a fault too.
     plan.faults.iter_mut().for_each(|fault| fault.chance = 0.0);
-    assert_eq!(never(&plan, &coverage).len(), 2);
+    plan.network.loss = 0.1;
+    assert_eq!(never(&plan, &coverage)[0], "network-loss never struck");
+    assert_eq!(never(&plan, &coverage).len(), 3);
 }

@@ -7,12 +7,14 @@ use std::{
 };
 
 use serde::Serialize;
+use tokio_util::sync::CancellationToken;
 
 use super::{Search, panics};
 use crate::{
     checker::{Anomaly, Judgement, Level},
+    history::Recorder,
     measure::{Meter, counter, reached},
-    plan::{Expectation, Plan},
+    plan::{CrashPoint, Expectation, Plan},
     sim::{Outcome, Setting, SimulationError, coverage::Coverage, judged, simulate},
     swarm::Control,
 };
@@ -133,26 +135,24 @@ impl Trial {
 }
 
 /// Tries a plan; `None` if it was given up meanwhile.
-pub(super) fn attempt(of: TrialOf, plan: &Arc<Plan>, search: &Search, control: &Control) -> Option<Trial> {
+pub(super) fn attempt(of: TrialOf, plan: &Arc<Plan>, search: &Search, stop: &CancellationToken) -> Option<Trial> {
     let mut trial = Trial::of(of);
-    let run = || -> Result<bool, SimulationError> {
-        let mut setting = Setting::in_memory(search.signatures);
-        (setting.meter, setting.control) = (Meter::counting(), control.clone());
-        let simulated = simulate(plan, &setting)?;
-        if simulated.ran.interrupted {
+    let tried = || -> Result<bool, SimulationError> {
+        let (outcome, points) = run(plan, search, stop)?;
+        if outcome.simulated.ran.interrupted {
             return Ok(false);
         }
-        let (history, ledger) = setting.recorder.take();
-        let points = setting.field.get().map(|field| field.points_passed()).unwrap_or_default();
-        let outcome = Outcome { simulated, meter: setting.meter, history, ledger };
         take(&mut trial, plan, &outcome, points);
         if search.twice {
-            let again = Outcome::of(plan, search.signatures)?;
+            let (again, _) = run(plan, search, stop)?;
+            if again.simulated.ran.interrupted {
+                return Ok(false);
+            }
             compare(&mut trial, &outcome, &again);
         }
         Ok(true)
     };
-    let why = match panics::noted(run) {
+    let why = match panics::noted(tried) {
         Ok(Ok(true)) => None,
         Ok(Ok(false)) => return None,
         Ok(Err(error)) => Some(error.to_string()),
@@ -164,8 +164,21 @@ pub(super) fn attempt(of: TrialOf, plan: &Arc<Plan>, search: &Search, control: &
     Some(trial)
 }
 
+/// Simulates a plan and keeps all but times in memory; with how often crash points were come to.
+fn run(plan: &Arc<Plan>, search: &Search, stop: &CancellationToken) -> Result<(Outcome, Passed), SimulationError> {
+    let mut setting = Setting::to(Recorder::in_memory(), Meter::counting(), search.signatures);
+    setting.control = Control { stop: stop.clone(), ..Control::default() };
+    let simulated = simulate(plan, &setting)?;
+    let points = setting.field.get().map(|field| field.points_passed()).unwrap_or_default();
+    let (history, ledger) = setting.recorder.take();
+    Ok((Outcome { simulated, meter: setting.meter, history, ledger }, points))
+}
+
+/// How often each crash point was come to.
+type Passed = BTreeMap<CrashPoint, u64>;
+
 /// Judges a run and takes what it showed.
-fn take(trial: &mut Trial, plan: &Plan, outcome: &Outcome, points: BTreeMap<crate::plan::CrashPoint, u64>) {
+fn take(trial: &mut Trial, plan: &Plan, outcome: &Outcome, points: Passed) {
     let judgement = outcome.judge(judged(&plan.invariants));
     trial.coverage = Coverage::of(plan, &outcome.history, &judgement, &outcome.meter.counts(), points);
     for fault in outcome.faults() {

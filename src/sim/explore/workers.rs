@@ -15,7 +15,7 @@ use super::{
     explored::Explored,
     trial::{Trial, TrialOf, attempt},
 };
-use crate::{plan::Plan, swarm::Control};
+use crate::plan::Plan;
 
 /// Tries what `search` says and tells `each` of every trial, in order: first the plans, then the seeds.
 ///
@@ -78,8 +78,7 @@ impl<'a> Queue<'a> {
                 return;
             }
             let (of, plan) = self.at(place);
-            let control = Control { stop: self.watch.stop.clone(), ..Control::default() };
-            let Some(trial) = attempt(of, &plan, self.search, &control) else { return };
+            let Some(trial) = attempt(of, &plan, self.search, &self.watch.stop) else { return };
             self.watch.count(&trial);
             if self.search.fail_fast && trial.fails() {
                 self.last.fetch_min(place, Ordering::Relaxed);
