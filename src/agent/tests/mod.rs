@@ -70,6 +70,7 @@ fn company(domain: &str) -> CompanyPlan {
             timeout: Duration::from_secs(3),
             ask_again: Duration::from_secs(1),
         },
+        capacity: None,
         actions: Default::default(),
         defects: Default::default(),
     }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 mod aiming;
+mod capacity;
 mod docs;
 mod laws;
 mod mistakes;
