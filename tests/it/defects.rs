@@ -127,6 +127,7 @@ pub(crate) const SHIPPED: &[&str] = &[
     "cancel-race",
     "jacket-exchange",
     "signed-in",
+    "retry-storm",
 ];
 
 fn assert_innocent(run: &Rehearsal, scenario: &str, seed: u64) {

@@ -4,6 +4,7 @@ mod defects;
 mod determinism;
 mod guard;
 mod layering;
+mod overload;
 mod program;
 mod rehearsal;
 mod secrets;
