@@ -3,6 +3,7 @@
 mod defects;
 mod determinism;
 mod guard;
+mod latency;
 mod layering;
 mod overload;
 mod program;
