@@ -12,6 +12,7 @@ mod progress;
 mod run;
 mod schema;
 mod serve;
+mod shrink;
 mod signals;
 mod sim;
 mod target;
@@ -22,8 +23,8 @@ use std::fmt;
 use clap::Parser as _;
 
 pub use args::{
-    CheckArgs, Cli, Command, Format, LogArgs, LogFormat, RunArgs, ScenarioArgs, SchemaArgs, SchemaKind, ServeArgs,
-    SignatureKind, SimArgs, Switch, ValidateArgs,
+    CheckArgs, Cli, Command, Format, Keep, LogArgs, LogFormat, RunArgs, ScenarioArgs, SchemaArgs, SchemaKind,
+    ServeArgs, SignatureKind, SimArgs, Switch, ValidateArgs,
 };
 pub use console::Console;
 

@@ -14,7 +14,7 @@ use crate::rehearsal::{Rehearsal, rehearse};
 /// The most seeds that a defect gets to show itself in.
 const SEEDS: u64 = 12;
 
-fn shipped(scenario: &str, seed: u64, operations: u64) -> Plan {
+pub(crate) fn shipped(scenario: &str, seed: u64, operations: u64) -> Plan {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios").join(format!("{scenario}.yaml"));
     let overrides = Overrides { seed: Some(seed), ..Overrides::default() };
     let mut plan = scenario::load(&path, &overrides).unwrap_or_else(|problems| panic!("{problems}"));
@@ -29,7 +29,7 @@ fn shipped(scenario: &str, seed: u64, operations: u64) -> Plan {
 }
 
 /// A Company's defect, a shipped scenario that exposes it, and the anomaly that it has to raise.
-const COMPANY: &[(CompanyDefect, &str, &str)] = &[
+pub(crate) const COMPANY: &[(CompanyDefect, &str, &str)] = &[
     (CompanyDefect::PerformAgainOnRetry, "timeout-recovery", "double-effect"),
     (CompanyDefect::CheckThenAct, "confirm-storm", "double-effect"),
     (CompanyDefect::BackendRetryFreshKey, "timeout-recovery", "double-effect"),
@@ -54,7 +54,7 @@ const COMPANY: &[(CompanyDefect, &str, &str)] = &[
 ];
 
 /// An Agent's defect, a shipped scenario that exposes it, and the anomaly that it has to raise.
-const AGENT: &[(AgentDefect, &str, &str)] = &[
+pub(crate) const AGENT: &[(AgentDefect, &str, &str)] = &[
     (AgentDefect::ReproposeOnTimeout, "timeout-recovery", "duplicate-proposal"),
     (AgentDefect::ReuseApproval, "revision-race", "approval-reuse"),
     (AgentDefect::ConfirmUnseen, "timeout-recovery", "unapproved-confirm"),

@@ -7,6 +7,7 @@ mod layering;
 mod program;
 mod rehearsal;
 mod secrets;
+mod shrinking;
 mod signatures;
 mod signing_in;
 mod simulated;
