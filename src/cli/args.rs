@@ -4,7 +4,11 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
-use crate::{identity::Signatures, scenario::parse_duration};
+use crate::{
+    checker::Anomaly,
+    identity::Signatures,
+    scenario::{self, parse_duration},
+};
 
 /// Simulation and load-testing harness for the Personal Agent Protocol.
 ///
@@ -124,9 +128,41 @@ pub struct SimArgs {
     /// fraction of the time.
     #[arg(long, value_enum, default_value_t = SignatureKind::Real)]
     pub signatures: SignatureKind,
+    /// Reduce a run that fails to the smallest one that still shows the same anomaly, and write that as a scenario file
+    /// (shrunk.yaml) into the run's folder. The gravest anomaly that fails the run, or the one named here.
+    #[arg(
+        long,
+        value_name = "ANOMALY",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "",
+        value_parser = keep
+    )]
+    pub shrink: Option<Keep>,
     /// Many seeds instead of one.
     #[command(flatten, next_help_heading = "Many seeds")]
     pub explore: ExploreArgs,
+}
+
+/// Which anomaly a run that is shrunk has to go on showing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keep {
+    /// The gravest that fails it.
+    Gravest,
+    /// This one.
+    This(Anomaly),
+}
+
+/// Reads the name of an anomaly, or none.
+fn keep(text: &str) -> Result<Keep, String> {
+    if text.is_empty() {
+        return Ok(Keep::Gravest);
+    }
+    Anomaly::named(text).map(Keep::This).ok_or_else(|| {
+        let near = scenario::nearest_name(text, Anomaly::ALL.iter().map(|anomaly| anomaly.name()));
+        let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        format!("expected the name of an anomaly from docs/anomalies.md{near}")
+    })
 }
 
 /// Arguments of `sim` that make it explore many seeds.

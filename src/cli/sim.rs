@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::{
-    Console, Failure, SignatureKind, SimArgs,
+    Console, Failure, Format, SignatureKind, SimArgs,
     explore::{self, Exploring},
     folder::{LATENCY_FILE, RunFolder, SCENARIO_FILE},
     judge, progress,
     run::{self, Measured},
-    signals,
+    shrink, signals,
 };
 use crate::{
     history::{Recorder, digest, record::WorldKind},
@@ -24,7 +24,7 @@ use crate::{
 };
 
 pub(super) fn sim(args: &SimArgs, console: &Console) -> Result<ExitStatus, Failure> {
-    let SimArgs { run: args, signatures, explore } = args;
+    let SimArgs { run: args, signatures, shrink, explore } = args;
     let overrides = Overrides { seed: args.seed, anomalies: judge::anomaly_names(), ..Overrides::default() };
     let mut plan = scenario::load(&args.scenario, &overrides).map_err(Failure::usage)?;
     if let Some(operations) = args.operations {
@@ -48,9 +48,20 @@ pub(super) fn sim(args: &SimArgs, console: &Console) -> Result<ExitStatus, Failu
             return Err(failure);
         }
     };
+    let shrunk = match shrink {
+        Some(_) if summary.partial || summary.stopped.is_some() => None,
+        Some(keep) => Some(shrink::shrunk(&plan, *keep, &folder, console, args.quiet)?),
+        None => None,
+    };
     let summary = run::conclude(summary, &folder, run::repeat_of("sim", args, own, plan.seed))?;
     if !args.quiet {
         console.result(&run::print(&summary, args.format, console));
+        match (shrunk, args.format) {
+            (Some(text), Format::Text) => console.result(&format!("\n{text}")),
+            // Stdout is for the summary alone.
+            (Some(text), Format::Json) => console.note(text.trim_end()),
+            (None, _) => {}
+        }
     }
     Ok(run::status(&summary))
 }

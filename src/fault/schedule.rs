@@ -49,6 +49,16 @@ pub struct PlannedRestart {
     pub at: Duration,
     /// How long it is down.
     pub down_for: Duration,
+    /// Its number among those of its fault and Company, from 0.
+    pub number: u64,
+}
+
+impl PlannedRestart {
+    /// The restart as a list of strikes says it.
+    #[must_use]
+    pub fn into_strike(self) -> Strike {
+        Strike { time: Some(self.at), ..Strike::on(None, self.company, self.number) }
+    }
 }
 
 impl Faults {
@@ -210,6 +220,7 @@ impl Faults {
                     company: strike.key.clone(),
                     at: strike.time.unwrap_or_else(|| self.restart_at(fault, every, &strike.key, strike.attempt)),
                     down_for,
+                    number: strike.attempt,
                 }));
                 continue;
             }
@@ -221,7 +232,7 @@ impl Faults {
                     if self.draw(fault, "strikes", company, count).chance(fault.chance) {
                         let at = self.restart_at(fault, every, company, count);
                         let (fault, company) = (fault.id.clone(), company.clone());
-                        restarts.push(PlannedRestart { fault, company, at, down_for });
+                        restarts.push(PlannedRestart { fault, company, at, down_for, number: count });
                     }
                     begin += every;
                     count += 1;

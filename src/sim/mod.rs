@@ -5,6 +5,7 @@
 
 pub mod coverage;
 pub mod explore;
+pub mod shrink;
 
 use std::{
     io,

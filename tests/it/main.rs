@@ -11,6 +11,7 @@ mod overload;
 mod program;
 mod rehearsal;
 mod secrets;
+mod shrinking;
 mod signatures;
 mod signing_in;
 mod simulated;

@@ -99,6 +99,47 @@ fn a_bug_that_is_switched_on_is_found() {
 }
 
 #[test]
+fn a_run_that_fails_is_shrunk_to_a_file_that_fails_the_same_way() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios/quickstart.yaml"));
+    let broken = text.expect("the scenario").replacen("# defects:", "defects:", 1);
+    fs::write(folder.path().join("broken.yaml"), broken).expect("the scenario can be written");
+    let (file, out) = (folder.path().join("broken.yaml"), folder.path().join("out"));
+    let output = sim(&file, &out, &["--signatures", "fast", "--shrink"]);
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    let text = said(&output);
+    let told = text.split_once("\nShrunk       double-effect is left with\n").map(|(_, told)| told);
+    assert!(told.is_some_and(|told| told.contains("             1 Agent, 1 Company, 1 journey, ")), "{text}");
+    let shrunk = only_run(&out).join("shrunk.yaml");
+    assert!(text.contains(&format!("poppyfield sim {}", shrunk.display())), "{text}");
+    assert!(
+        summary(&only_run(&out))["files"]["names"]
+            .as_array()
+            .is_some_and(|names| names.contains(&"shrunk.yaml".into()))
+    );
+    let valid = poppyfield().arg("validate").arg(&shrunk).output().expect("the program runs");
+    assert_eq!(valid.status.code(), Some(0), "{}", said(&valid));
+    let again = sim(&shrunk, &folder.path().join("again"), &["--format", "json"]);
+    assert_eq!(again.status.code(), Some(1), "{}", said(&again));
+    let printed: Value = serde_json::from_slice(&again.stdout).expect("the summary as JSON");
+    assert_eq!(printed["findings"][0]["anomaly"], "double-effect", "{printed}");
+    assert_eq!(printed["journeys"]["started"], 1, "{printed}");
+}
+
+#[test]
+fn a_run_that_passes_is_not_shrunk() {
+    let out = TempDir::new().expect("a temporary folder");
+    let output = sim(&shipped("quickstart"), out.path(), &["--signatures", "fast", "--shrink", "--format", "json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert!(serde_json::from_slice::<Value>(&output.stdout).is_ok(), "{}", said(&output));
+    assert!(said(&output).contains("Nothing to shrink"), "{}", said(&output));
+    assert!(!only_run(out.path()).join("shrunk.yaml").exists());
+    let output = sim(&shipped("quickstart"), out.path(), &["--shrink=double-efect"]);
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    assert!(said(&output).contains("did you mean `double-effect`?"), "{}", said(&output));
+}
+
+#[test]
 fn so_few_journeys_that_a_minimum_is_missed_are_no_pass() {
     let out = TempDir::new().expect("a temporary folder");
     let output = sim(&shipped("jacket-exchange"), out.path(), &["--operations", "2", "--format", "json"]);

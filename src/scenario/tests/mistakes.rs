@@ -98,7 +98,7 @@ fn misspelt_step() {
 #[test]
 fn misspelt_kind_of_load() {
     insta::assert_snapshot!(told("- closed:", "- close:"), @r"
-    scenarios/small.yaml:16:5: unknown key `close`; expected one of closed, open; did you mean `closed`?
+    scenarios/small.yaml:16:5: unknown key `close`; expected one of closed, open, listed; did you mean `closed`?
       16 |   - close: { agents: 10, think: 1s, for: 5s }
          |     ^
     ");
