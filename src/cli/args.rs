@@ -4,7 +4,7 @@ use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::identity::Signatures;
+use crate::{identity::Signatures, sim::crash_points::Spot};
 
 /// Simulation and load-testing harness for the Personal Agent Protocol.
 ///
@@ -124,6 +124,10 @@ pub struct SimArgs {
     /// fraction of the time.
     #[arg(long, value_enum, default_value_t = SignatureKind::Real)]
     pub signatures: SignatureKind,
+    /// Stop a Company the first time that an operation of that action passes that point, and start it again: like
+    /// perform.after-effect@exchange. /HOW behind it takes only plain, revised, repeated, cancelled or direct ones.
+    #[arg(long, value_name = "POINT@ACTION[/HOW]")]
+    pub crash_at: Option<Spot>,
 }
 
 /// How the requests of a simulated run are signed.

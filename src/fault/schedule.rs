@@ -1,8 +1,11 @@
 //! The faults of a plan, asked at every place where one can strike.
 
 use std::{
-    collections::BTreeMap,
-    sync::atomic::{AtomicU64, Ordering},
+    collections::{BTreeMap, BTreeSet},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -11,8 +14,8 @@ use smol_str::SmolStr;
 use super::strike::{Disturbance, SecondCopy, Struck};
 use crate::{
     history::record::Purpose,
-    plan::{CrashPoint, Fault, FaultKind, Network, Strikes, Window},
-    world::{About, Draw, Moment},
+    plan::{CrashPoint, Fault, FaultKind, Manner, Network, Once, Strikes, Window},
+    world::{About, Draw, Moment, Passing},
 };
 
 /// No load yet, or none any more.
@@ -31,6 +34,10 @@ pub struct Faults {
     groups: BTreeMap<SmolStr, SmolStr>,
     load_began: AtomicU64,
     load_ended: AtomicU64,
+    /// What passed under load: point, action, manner.
+    passed: Mutex<BTreeSet<(CrashPoint, SmolStr, Manner)>>,
+    /// What has struck as often as it may: a fault's ID, and the action ID if it may strike each.
+    spent: Mutex<BTreeSet<(SmolStr, SmolStr)>>,
 }
 
 /// A stop and start of a Company that the plan sets.
@@ -57,6 +64,8 @@ impl Faults {
             groups: companies.into_iter().collect(),
             load_began: AtomicU64::new(NEVER),
             load_ended: AtomicU64::new(NEVER),
+            passed: Mutex::default(),
+            spent: Mutex::default(),
         }
     }
 
@@ -121,23 +130,47 @@ impl Faults {
         disturbance
     }
 
-    /// Whether a crash strikes `company` at this point of its work on `key`, and how long it is then down.
+    /// Whether a crash strikes `company` at this passing of a point, and how long it is then down.
     #[must_use]
     pub fn at_point(
         &self,
         now: Moment,
         company: &str,
         point: CrashPoint,
-        key: &str,
-        attempt: u64,
+        passing: Passing<'_>,
     ) -> Option<Struck<Duration>> {
-        self.active(now, company).find_map(|fault| match fault.kind {
-            FaultKind::Crash { point: at, down_for } if at == point => self
-                .draw(fault, "strikes", key, attempt)
-                .chance(fault.chance)
-                .then(|| Struck { fault: fault.id.clone(), effect: down_for }),
+        let Passing { key, attempt, action, how } = passing;
+        if self.elapsed(now).is_some() {
+            lock(&self.passed).insert((point, action.into(), how));
+        }
+        self.active(now, company).find_map(|fault| match &fault.kind {
+            FaultKind::Crash { point: at, down_for, only }
+                if *at == point
+                    && only.action.as_ref().is_none_or(|only| only == action)
+                    && only.how.is_none_or(|only| only == how)
+                    && self.draw(fault, "strikes", key, attempt).chance(fault.chance)
+                    && self.may_strike(fault, only.once, key) =>
+            {
+                Some(Struck { fault: fault.id.clone(), effect: *down_for })
+            }
             _ => None,
         })
+    }
+
+    /// Whether a fault that strikes so often at the most may strike `key`; the answer counts as a strike.
+    fn may_strike(&self, fault: &Fault, once: Option<Once>, key: &str) -> bool {
+        let key = match once {
+            None => return true,
+            Some(Once::Run) => SmolStr::default(),
+            Some(Once::Operation) => key.into(),
+        };
+        lock(&self.spent).insert((fault.id.clone(), key))
+    }
+
+    /// The points that were passed under load, by operations of which action, in which manner.
+    #[must_use]
+    pub fn passed(&self) -> BTreeSet<(CrashPoint, SmolStr, Manner)> {
+        lock(&self.passed).clone()
     }
 
     /// Whether the backend of `company` refuses this step for good.
@@ -175,6 +208,11 @@ impl Faults {
         restarts.sort_by(|one, other| (one.at, &one.company).cmp(&(other.at, &other.company)));
         restarts
     }
+}
+
+/// A lock whose holder panicked is still whole: every change under it is one insertion.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whether a fault is of a kind that strikes requests, and of this kind of request.

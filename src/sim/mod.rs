@@ -3,6 +3,8 @@
 //! A run shares nothing with any other: it has a runtime, a time line and a field of its own, so that any number of them
 //! may go on side by side, each in a thread, and give what each gives alone.
 
+pub mod crash_points;
+
 use std::{
     io,
     sync::{Arc, OnceLock},
