@@ -17,6 +17,9 @@ use poppyfield::{
     swarm::Usage,
 };
 
+#[global_allocator] // as the program has it
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// How often each figure is taken, in turn; the median counts.
 const ROUNDS: usize = 5;
 

@@ -13,7 +13,8 @@ const POINT: CrashPoint = CrashPoint::AcceptRecorded;
 /// The numbers of the passings, of those listed, that a crash with this restriction strikes.
 fn struck(only: Passings, passings: &[(&str, &str, Manner)]) -> Vec<usize> {
     let kind = FaultKind::Crash { point: POINT, down_for: Duration::from_secs(1), only };
-    let fault = Fault { id: "F1".into(), kind, at: None, on: Vec::new(), step: None, during: None, chance: 1.0 };
+    let fault =
+        Fault { id: "F1".into(), kind, at: None, on: Vec::new(), step: None, during: None, chance: 1.0, strikes: None };
     let faults = Faults::new(7, vec![fault], [("clothes-1".into(), "shop".into())]);
     faults.begin(Moment::START);
     let strikes = |key, action, how| {

@@ -20,7 +20,7 @@ pub use company::{
 };
 pub use defect::{AgentDefect, CompanyDefect, Defects};
 pub use distribution::Distribution;
-pub use fault::{CrashPoint, Fault, FaultKind, Manner, Once, Passings, Strikes, Window};
+pub use fault::{CrashPoint, Fault, FaultKind, Manner, Once, Passings, Strike, Strikes, Window};
 pub use judging::{Comparison, Expectation, Figure, Invariants, Metric, Reach, ReachCounter, Threshold, Unit};
 pub use load::{AgentStage, Arrivals, Load, LoadModel, RateStage, WhenFull};
 pub use money::{Money, PriceRange};
@@ -55,7 +55,7 @@ pub struct Plan {
     pub journeys: Vec<Journey>,
     /// Entries run side by side.
     pub load: Vec<Load>,
-    /// The faults, in the scenario's order; their IDs are F1, F2, ….
+    /// The faults, in the scenario's order.
     pub faults: Vec<Fault>,
     /// The network between Personal Agents and Companies.
     pub network: Network,

@@ -139,7 +139,13 @@ pub fn at(plan: &Plan, spot: Spot) -> Result<Variant, NoSpot> {
 }
 
 fn variant(plan: &Plan, spot: Spot) -> Variant {
-    let id = format_smolstr!("F{}", plan.faults.len() + 1);
+    let is_taken = |id: &SmolStr| plan.faults.iter().any(|fault| fault.id == *id);
+    let mut number = plan.faults.len() + 1;
+    let mut id = format_smolstr!("F{number}");
+    while is_taken(&id) {
+        number += 1;
+        id = format_smolstr!("F{number}");
+    }
     let only = Passings { action: Some(spot.action.clone()), how: spot.how, once: Some(Once::Run) };
     let mut plan = plan.clone();
     plan.faults.push(Fault {
@@ -150,6 +156,7 @@ fn variant(plan: &Plan, spot: Spot) -> Variant {
         step: None,
         during: None,
         chance: 1.0,
+        strikes: None,
     });
     Variant { spot, fault: id, plan: Arc::new(plan) }
 }

@@ -50,6 +50,7 @@ fn certain(kinds: Vec<FaultKind>) -> Vec<Fault> {
         step: None,
         during: None,
         chance: 1.0,
+        strikes: None,
     });
     faults.collect()
 }

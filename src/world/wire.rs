@@ -335,9 +335,10 @@ impl Parcel {
             }
             At::Socket(address) => {
                 let to = self.field.pool().party(&self.host, *address);
-                self.field.pool().exchange(to, request, cut, sent).await
+                Box::pin(self.field.pool().exchange(to, request, cut, sent)).await
             }
-            At::Remote(site) => self.go_abroad(site, request, cut, sent).await,
+            // Boxed, as for sockets: every request of a simulated run would carry its room.
+            At::Remote(site) => Box::pin(self.go_abroad(site, request, cut, sent)).await,
         }
     }
 

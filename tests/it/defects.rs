@@ -160,6 +160,7 @@ fn nobody_is_accused_of_what_the_harness_does() {
         step: None,
         during: None,
         chance,
+        strikes: None,
     };
     let with = |faults: Vec<Fault>, change: &dyn Fn(&mut Plan)| {
         let mut plan = shipped("quickstart", 1, 60);

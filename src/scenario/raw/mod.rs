@@ -19,7 +19,7 @@ pub(super) use company::{
 };
 pub(super) use fault::{
     BackendTimeoutSettings, CrashSettings, DuplicateSettings, EffectWord, FaultChoice, FaultSettings, RefuseSettings,
-    RestartSettings, fault_words,
+    RestartSettings, StrikeSettings, fault_words,
 };
 pub(super) use journey::{
     AskUserSettings, ByChoice, CancelSettings, ConfirmSettings, JourneySettings, JourneyStepChoice, ProposeSettings,

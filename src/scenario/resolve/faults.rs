@@ -1,10 +1,11 @@
 //! Faults, and whether each can strike anything.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use smol_str::{SmolStr, format_smolstr};
 
-use super::{group_names, report_unknown};
+use super::{group_names, report_unknown, strikes};
 use crate::history::record::Purpose;
 use crate::plan::{CompanyPlan, Distribution, Fault, FaultKind, Journey, JourneyStep, Passings, Strikes};
 use crate::scenario::problem::{Findings, shown};
@@ -25,21 +26,32 @@ pub(super) struct Scene<'a> {
 
 /// Fills in and checks `faults`.
 pub(super) fn resolve(faults: &[At<FaultSettings>], scene: &Scene<'_>, findings: &mut Findings) -> Vec<Fault> {
+    let mut ids = BTreeSet::new();
     faults
         .iter()
         .enumerate()
         .map(|(index, fault)| {
-            let kind = kind(&fault.value.r#do, findings);
-            check(fault, &kind, scene, findings);
             let settings = &fault.value;
+            let kind = kind(&settings.r#do, findings);
+            check(fault, &kind, scene, findings);
+            if let Some(id) = &settings.id {
+                strikes::check_id(id, findings);
+            }
+            let id =
+                settings.id.as_ref().map_or_else(|| format_smolstr!("F{}", index + 1), |id| id.value.as_str().into());
+            if !ids.insert(id.clone()) {
+                let place = settings.id.as_ref().map_or(fault.place, |id| id.place);
+                findings.report(place, format!("two faults have the ID {}; expected one each", shown(&id)));
+            }
             Fault {
-                id: format_smolstr!("F{}", index + 1),
-                kind,
+                id,
                 at: settings.at.as_ref().map(|at| at.value.as_str().into()),
                 on: settings.on.iter().flat_map(|on| &on.value).map(|word| word.0).collect(),
                 step: settings.step.as_ref().map(|step| step.value.as_str().into()),
                 during: settings.during.as_ref().map(|during| during.value.0),
                 chance: settings.chance.as_ref().map_or(1.0, |chance| chance.value.0),
+                strikes: strikes::resolve(settings, &kind, scene.companies, findings),
+                kind,
             }
         })
         .collect()

@@ -10,6 +10,7 @@ mod judging;
 mod lines;
 mod load;
 mod network;
+mod strikes;
 mod swarm;
 mod target;
 

@@ -116,7 +116,7 @@ fn misspelt_key_of_load() {
 #[test]
 fn misspelt_key_of_a_fault() {
     insta::assert_snapshot!(told("chance: 10%", "chanse: 10%"), @r"
-    scenarios/small.yaml:18:65: unknown key `chanse`; expected one of do, at, on, step, during, chance; did you mean `chance`?
+    scenarios/small.yaml:18:65: unknown key `chanse`; expected one of do, id, at, on, step, during, chance, strikes; did you mean `chance`?
       18 |   - { do: lose-answer, at: shop, on: [confirm], during: 1s..4s, chanse: 10% }
          |                                                                 ^
     ");

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 mod aiming;
 mod docs;
+mod explicit;
 mod laws;
 mod mistakes;
 mod shipped;

@@ -15,7 +15,7 @@ pub(super) use duration::{Time, WindowText, parse_duration, written_duration};
 pub(super) use named::Named;
 pub(super) use numbers::{AgentsText, MoneyText, RateText, Share, parse_rate, parse_share};
 pub(super) use spread::{Price, Spread};
-pub(super) use word::{Catalogue, PURPOSES, Word};
+pub(super) use word::{Catalogue, PURPOSES, Word, purpose_word};
 
 /// A value with a text form: reads, writes and describes it.
 macro_rules! text_value {
