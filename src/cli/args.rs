@@ -4,7 +4,7 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
-use crate::{identity::Signatures, scenario::parse_duration};
+use crate::{identity::Signatures, scenario::parse_duration, sim::crash_points::Spot};
 
 /// Simulation and load-testing harness for the Personal Agent Protocol.
 ///
@@ -124,6 +124,10 @@ pub struct SimArgs {
     /// fraction of the time.
     #[arg(long, value_enum, default_value_t = SignatureKind::Real)]
     pub signatures: SignatureKind,
+    /// Stop a Company the first time that an operation of that action passes that point, and start it again: like
+    /// perform.after-effect@exchange. /HOW behind it takes only plain, revised, repeated, cancelled or direct ones.
+    #[arg(long, value_name = "POINT@ACTION[/HOW]")]
+    pub crash_at: Option<Spot>,
     /// Many seeds instead of one.
     #[command(flatten, next_help_heading = "Many seeds")]
     pub explore: ExploreArgs,
@@ -145,6 +149,10 @@ pub struct ExploreArgs {
     /// Run each seed twice; one that is not the same to the letter fails, with the first line that differs.
     #[arg(long, requires = "exploring")]
     pub twice: bool,
+    /// Whether the first seed is also run with each single crash that strikes it, one at each crash point for each kind of
+    /// operation, before all others. Off with --crash-at.
+    #[arg(long, value_enum, default_value_t = Switch::On, requires = "exploring")]
+    pub crashes: Switch,
     /// Seeds under way at once, each in a thread of its own; one a core without it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), requires = "exploring")]
     pub jobs: Option<u16>,
@@ -168,6 +176,14 @@ pub enum SignatureKind {
 }
 
 impl SignatureKind {
+    /// The option that chooses it, with a blank before; nothing for what is chosen anyway.
+    pub(super) fn option(self) -> &'static str {
+        match self {
+            Self::Real => "",
+            Self::Fast => " --signatures fast",
+        }
+    }
+
     /// What the parties' keys are.
     #[must_use]
     pub fn signatures(self) -> Signatures {
