@@ -8,6 +8,7 @@ use crate::{
     checker::Anomaly,
     identity::Signatures,
     scenario::{self, parse_duration},
+    sim::crash_points::Spot,
 };
 
 /// Simulation and load-testing harness for the Personal Agent Protocol.
@@ -128,6 +129,10 @@ pub struct SimArgs {
     /// fraction of the time.
     #[arg(long, value_enum, default_value_t = SignatureKind::Real)]
     pub signatures: SignatureKind,
+    /// Stop a Company the first time that an operation of that action passes that point, and start it again: like
+    /// perform.after-effect@exchange. /HOW behind it takes only plain, revised, repeated, cancelled or direct ones.
+    #[arg(long, value_name = "POINT@ACTION[/HOW]")]
+    pub crash_at: Option<Spot>,
     /// Reduce a run that fails to the smallest one that still shows the same anomaly, and write that as a scenario file
     /// (shrunk.yaml) into the run's folder. The gravest anomaly that fails the run, or the one named here.
     #[arg(
@@ -181,6 +186,10 @@ pub struct ExploreArgs {
     /// Run each seed twice; one that is not the same to the letter fails, with the first line that differs.
     #[arg(long, requires = "exploring")]
     pub twice: bool,
+    /// Whether the first seed is also run with each single crash that strikes it, one at each crash point for each kind of
+    /// operation, before all others. Off with --crash-at.
+    #[arg(long, value_enum, default_value_t = Switch::On, requires = "exploring")]
+    pub crashes: Switch,
     /// Seeds under way at once, each in a thread of its own; one a core without it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), requires = "exploring")]
     pub jobs: Option<u16>,
@@ -204,6 +213,14 @@ pub enum SignatureKind {
 }
 
 impl SignatureKind {
+    /// The option that chooses it, with a blank before; nothing for what is chosen anyway.
+    pub(super) fn option(self) -> &'static str {
+        match self {
+            Self::Real => "",
+            Self::Fast => " --signatures fast",
+        }
+    }
+
     /// What the parties' keys are.
     #[must_use]
     pub fn signatures(self) -> Signatures {

@@ -19,28 +19,29 @@ use crate::{
         summary::{RunIdentity, SimulationRow},
     },
     scenario::{self, Overrides},
-    sim::{self, EPOCH, Setting, Simulated},
+    sim::{self, EPOCH, Setting, Simulated, crash_points},
     swarm::{Ran, Usage},
 };
 
 pub(super) fn sim(args: &SimArgs, console: &Console) -> Result<ExitStatus, Failure> {
-    let SimArgs { run: args, signatures, shrink, explore } = args;
+    let SimArgs { run: args, signatures, crash_at, shrink, explore } = args;
     let overrides = Overrides { seed: args.seed, anomalies: judge::anomaly_names(), ..Overrides::default() };
     let mut plan = scenario::load(&args.scenario, &overrides).map_err(Failure::usage)?;
     if let Some(operations) = args.operations {
         run::limit(&mut plan, operations);
     }
-    let own = if *signatures == SignatureKind::Fast { " --signatures fast" } else { "" };
+    let plan = match crash_at {
+        None => Arc::new(plan),
+        Some(spot) => {
+            let variant = crash_points::at(&plan, spot.clone());
+            variant.map_err(|why| Failure::usage(format!("--crash-at {spot}: {why}")))?.plan
+        }
+    };
     if explore.asked() {
-        let replay = |seed| run::repeat_of("sim", args, own, seed);
-        return explore::explore(
-            &plan,
-            &Exploring { args, explore, signatures: *signatures, replay: &replay },
-            console,
-        );
+        let exploring = Exploring { args, explore, signatures: *signatures, crash_at: crash_at.as_ref() };
+        return explore::explore(&plan, &exploring, console);
     }
     let folder = RunFolder::make(&args.out, &plan.name, run::now(), plan.seed)?;
-    let plan = Arc::new(plan);
     let summary = match perform(&plan, &folder, *signatures, console, args.quiet) {
         Ok(summary) => summary,
         Err(failure) => {
@@ -53,7 +54,9 @@ pub(super) fn sim(args: &SimArgs, console: &Console) -> Result<ExitStatus, Failu
         Some(keep) => Some(shrink::shrunk(&plan, *keep, &folder, console, args.quiet)?),
         None => None,
     };
-    let summary = run::conclude(summary, &folder, run::repeat_of("sim", args, own, plan.seed))?;
+    let crash_at = crash_at.as_ref().map(|spot| format!(" --crash-at {spot}")).unwrap_or_default();
+    let own = format!("{}{crash_at}", signatures.option());
+    let summary = run::conclude(summary, &folder, run::repeat_of("sim", args, &own, plan.seed))?;
     if !args.quiet {
         console.result(&run::print(&summary, args.format, console));
         match (shrunk, args.format) {

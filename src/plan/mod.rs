@@ -22,7 +22,7 @@ pub use company::{
 };
 pub use defect::{AgentDefect, CompanyDefect, Defects};
 pub use distribution::{Distribution, PercentileTable};
-pub use fault::{CrashPoint, Fault, FaultKind, Strike, Strikes, Window};
+pub use fault::{CrashPoint, Fault, FaultKind, Manner, Once, Passings, Strike, Strikes, Window};
 pub use judging::{Comparison, Expectation, Figure, Invariants, Metric, Reach, ReachCounter, Threshold, Unit};
 pub use load::{AgentStage, Arrivals, ListedJourney, Load, LoadModel, RateStage, WhenFull};
 pub use money::{Money, PriceRange};

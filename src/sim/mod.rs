@@ -4,6 +4,7 @@
 //! may go on side by side, each in a thread, and give what each gives alone.
 
 pub mod coverage;
+pub mod crash_points;
 pub mod explore;
 pub mod shrink;
 

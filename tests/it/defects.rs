@@ -210,7 +210,8 @@ fn nobody_is_accused_of_what_the_harness_does() {
         plan
     };
     let refuse = FaultKind::Refuse { status: 429, retry_after: None };
-    let down = FaultKind::Crash { point: CrashPoint::PerformAfterEffect, down_for: seconds(30) };
+    let down =
+        FaultKind::Crash { point: CrashPoint::PerformAfterEffect, down_for: seconds(30), only: Default::default() };
     let lost = || fault(FaultKind::LoseAnswer, &[Purpose::Confirm, Purpose::Read], 0.3);
     let cases = [
         ("confirms refused in front of the Company", with(vec![fault(refuse, &[Purpose::Confirm], 0.5)], &|_| {})),

@@ -1,5 +1,6 @@
 //! The whole program, from outside: one binary, a module per behaviour.
 
+mod crash_points;
 mod defects;
 mod determinism;
 mod exploring;

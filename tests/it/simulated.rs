@@ -88,6 +88,37 @@ fn two_runs_of_one_seed_leave_the_same_files_and_check_agrees() {
 }
 
 #[test]
+fn a_crash_at_a_named_point_strikes_once_and_is_part_of_the_command_that_repeats_the_run() {
+    let out = TempDir::new().expect("a temporary folder");
+    let crash = ["--crash-at", "perform.after-effect@exchange/plain"];
+    let output = sim(&shipped("jacket-exchange"), out.path(), &[&["--seed", "3"], &crash[..]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert!(said(&output).contains("--crash-at perform.after-effect@exchange/plain"), "{}", said(&output));
+    let run = only_run(out.path());
+    assert_eq!(summary(&run)["faults"]["crash_points"]["perform.after-effect"], 1);
+    // The scenario in the folder has the crash as a fault of its own.
+    let again = TempDir::new().expect("a temporary folder");
+    let output = sim(&run.join("scenario.yaml"), again.path(), &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert_eq!(summary(&only_run(again.path()))["history_digest"], summary(&run)["history_digest"]);
+}
+
+#[test]
+fn a_crash_where_there_can_be_none_is_a_mistake_in_the_command() {
+    let out = TempDir::new().expect("a temporary folder");
+    for (spot, hint) in [
+        ("perform.after-efect@exchange", "did you mean `perform.after-effect`?"),
+        ("perform.after-effect@exchang", "did you mean `exchange`?"),
+        ("exchange", "expected POINT@ACTION"),
+    ] {
+        let output = sim(&shipped("jacket-exchange"), out.path(), &["--crash-at", spot]);
+        assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+        assert!(said(&output).contains(hint), "{}", said(&output));
+    }
+    assert!(fs::read_dir(out.path()).expect("results").next().is_none(), "nothing was started");
+}
+
+#[test]
 fn a_bug_that_is_switched_on_is_found() {
     let folder = TempDir::new().expect("a temporary folder");
     let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios/quickstart.yaml"));

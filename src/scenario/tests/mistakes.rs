@@ -841,6 +841,27 @@ fn request_fault_at_the_backend() {
     ");
 }
 
+#[test]
+fn a_crash_at_an_action_that_there_is_not() {
+    let crash = |more: &str| told("perform.after-effect }", &format!("perform.after-effect, {more} }}"));
+    assert_eq!(crash("action: exchange, how: revised, once: operation"), "no mistake");
+    insta::assert_snapshot!(crash("action: exchanges"), @r"
+    scenarios/small.yaml:20:59: unknown action `exchanges`; expected `exchange`; did you mean `exchange`?
+      20 |   - { do: { crash: { point: perform.after-effect, action: exchanges } } }
+         |                                                           ^
+    ");
+    insta::assert_snapshot!(crash("how: revise"), @r"
+    scenarios/small.yaml:20:56: unknown manner of an operation `revise`; expected one of plain, revised, repeated, cancelled, direct; did you mean `revised`?
+      20 |   - { do: { crash: { point: perform.after-effect, how: revise } } }
+         |                                                        ^
+    ");
+    insta::assert_snapshot!(crash("once: always"), @r"
+    scenarios/small.yaml:20:57: unknown span `always`; expected one of run, operation
+      20 |   - { do: { crash: { point: perform.after-effect, once: always } } }
+         |                                                         ^
+    ");
+}
+
 /// What is said about the small scenario with this network.
 fn told_of_network(network: &str) -> String {
     told("settle: 5s", &format!("network:\n  {network}\nsettle: 5s"))
