@@ -22,8 +22,8 @@ use std::fmt;
 use clap::Parser as _;
 
 pub use args::{
-    CheckArgs, Cli, Command, Format, LogArgs, LogFormat, RunArgs, ScenarioArgs, SchemaArgs, SchemaKind, ServeArgs,
-    SignatureKind, SimArgs, Switch, ValidateArgs,
+    CheckArgs, Cli, Command, Format, LaneKind, LogArgs, LogFormat, RunArgs, ScenarioArgs, SchemaArgs, SchemaKind,
+    ServeArgs, SignatureKind, SimArgs, Switch, ValidateArgs,
 };
 pub use console::Console;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    Console, Failure, SignatureKind, SimArgs,
+    Console, Failure, LaneKind, SignatureKind, SimArgs,
     folder::{LATENCY_FILE, RunFolder, SCENARIO_FILE},
     judge, progress,
     run::{self, Measured},
@@ -23,7 +23,7 @@ use crate::{
 };
 
 pub(super) fn sim(args: &SimArgs, console: &Console) -> Result<ExitStatus, Failure> {
-    let SimArgs { run: args, signatures, crash_at } = args;
+    let SimArgs { run: args, signatures, lane, crash_at } = args;
     let overrides = Overrides { seed: args.seed, anomalies: judge::anomaly_names(), ..Overrides::default() };
     let mut plan = scenario::load(&args.scenario, &overrides).map_err(Failure::usage)?;
     if let Some(operations) = args.operations {
@@ -37,7 +37,7 @@ pub(super) fn sim(args: &SimArgs, console: &Console) -> Result<ExitStatus, Failu
         }
     };
     let folder = RunFolder::make(&args.out, &plan.name, run::now(), plan.seed)?;
-    let summary = match perform(&plan, &folder, *signatures, console, args.quiet) {
+    let summary = match perform(&plan, &folder, (*signatures, *lane), console, args.quiet) {
         Ok(summary) => summary,
         Err(failure) => {
             folder.discard();
@@ -45,8 +45,9 @@ pub(super) fn sim(args: &SimArgs, console: &Console) -> Result<ExitStatus, Failu
         }
     };
     let signatures = if *signatures == SignatureKind::Fast { " --signatures fast" } else { "" };
+    let lane = if *lane == LaneKind::Pipe { " --lane pipe" } else { "" };
     let crash_at = crash_at.as_ref().map(|spot| format!(" --crash-at {spot}")).unwrap_or_default();
-    let own = format!("{signatures}{crash_at}");
+    let own = format!("{signatures}{lane}{crash_at}");
     let summary = run::conclude(summary, &folder, run::repeat_of("sim", args, &own, &plan))?;
     if !args.quiet {
         console.result(&run::print(&summary, args.format, console));
@@ -58,7 +59,7 @@ pub(super) fn sim(args: &SimArgs, console: &Console) -> Result<ExitStatus, Failu
 fn perform(
     plan: &Arc<Plan>,
     folder: &RunFolder,
-    signatures: SignatureKind,
+    (signatures, lane): (SignatureKind, LaneKind),
     console: &Console,
     quiet: bool,
 ) -> Result<Summary, Failure> {
@@ -69,7 +70,8 @@ fn perform(
     let log = Box::new(folder.create(LATENCY_FILE)?);
     let meter = Meter::with_log(log, run::system_time(EPOCH), &about).map_err(Failure::environment)?;
     let before = Usage::now();
-    let setting = Setting::to(recorder, meter, signatures.signatures());
+    let pipes = lane == LaneKind::Pipe;
+    let setting = Setting { pipes, ..Setting::to(recorder, meter, signatures.signatures()) };
     let simulated = simulate(plan, &setting, console, quiet)?;
     let written = setting.recorder.finish();
     let failure = setting.recorder.failure().or_else(|| written.err().map(|error| error.to_string()));

@@ -56,7 +56,7 @@ fn parting<T: Serialize>(one: &[T], other: &[T]) -> Option<String> {
         .find_map(|(index, here, there)| (here != there).then(|| format!("line {}:\n  {here}\n  {there}", index + 1)))
 }
 
-fn assert_same(one: &Outcome, other: &Outcome, what: &str) {
+pub(crate) fn assert_same(one: &Outcome, other: &Outcome, what: &str) {
     if let Some(parting) = parting(&one.history, &other.history) {
         panic!("{what}: the histories part at {parting}");
     }

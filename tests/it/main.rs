@@ -4,6 +4,7 @@ mod crash_points;
 mod defects;
 mod determinism;
 mod guard;
+mod lanes;
 mod layering;
 mod network;
 mod program;
