@@ -129,6 +129,10 @@ pub struct SimArgs {
     /// fraction of the time.
     #[arg(long, value_enum, default_value_t = SignatureKind::Real)]
     pub signatures: SignatureKind,
+    /// How requests travel: handed over, or as bytes of HTTP/1.1 through pipes in memory. The history is the same; bytes
+    /// cost more time.
+    #[arg(long, value_enum, default_value_t = LaneKind::Direct)]
+    pub lane: LaneKind,
     /// Stop a Company the first time that an operation of that action passes that point, and start it again: like
     /// perform.after-effect@exchange. /HOW behind it takes only plain, revised, repeated, cancelled or direct ones.
     #[arg(long, value_name = "POINT@ACTION[/HOW]")]
@@ -201,6 +205,15 @@ impl ExploreArgs {
     pub fn asked(&self) -> bool {
         self.seeds.is_some() || self.budget.is_some()
     }
+}
+
+/// How the requests of a simulated run travel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LaneKind {
+    /// Straight into the receiving party's router.
+    Direct,
+    /// As bytes.
+    Pipe,
 }
 
 /// How the requests of a simulated run are signed.

@@ -24,8 +24,8 @@ use std::fmt;
 use clap::Parser as _;
 
 pub use args::{
-    CheckArgs, Cli, Command, ExploreArgs, Format, Keep, LogArgs, LogFormat, RunArgs, ScenarioArgs, SchemaArgs,
-    SchemaKind, ServeArgs, SignatureKind, SimArgs, Switch, ValidateArgs,
+    CheckArgs, Cli, Command, ExploreArgs, Format, Keep, LaneKind, LogArgs, LogFormat, RunArgs, ScenarioArgs,
+    SchemaArgs, SchemaKind, ServeArgs, SignatureKind, SimArgs, Switch, ValidateArgs,
 };
 pub use console::Console;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    Console, Failure, Format, SignatureKind, SimArgs,
+    Console, Failure, Format, LaneKind, SignatureKind, SimArgs,
     explore::{self, Exploring},
     folder::{LATENCY_FILE, RunFolder, SCENARIO_FILE},
     judge, progress,
@@ -24,7 +24,7 @@ use crate::{
 };
 
 pub(super) fn sim(args: &SimArgs, console: &Console) -> Result<ExitStatus, Failure> {
-    let SimArgs { run: args, signatures, crash_at, shrink, explore } = args;
+    let SimArgs { run: args, signatures, lane, crash_at, shrink, explore } = args;
     let overrides = Overrides { seed: args.seed, anomalies: judge::anomaly_names(), ..Overrides::default() };
     let mut plan = scenario::load(&args.scenario, &overrides).map_err(Failure::usage)?;
     if let Some(operations) = args.operations {
@@ -42,7 +42,7 @@ pub(super) fn sim(args: &SimArgs, console: &Console) -> Result<ExitStatus, Failu
         return explore::explore(&plan, &exploring, console);
     }
     let folder = RunFolder::make(&args.out, &plan.name, run::now(), plan.seed)?;
-    let summary = match perform(&plan, &folder, *signatures, console, args.quiet) {
+    let summary = match perform(&plan, &folder, (*signatures, *lane), console, args.quiet) {
         Ok(summary) => summary,
         Err(failure) => {
             folder.discard();
@@ -54,8 +54,9 @@ pub(super) fn sim(args: &SimArgs, console: &Console) -> Result<ExitStatus, Failu
         Some(keep) => Some(shrink::shrunk(&plan, *keep, &folder, console, args.quiet)?),
         None => None,
     };
+    let lane = if *lane == LaneKind::Pipe { " --lane pipe" } else { "" };
     let crash_at = crash_at.as_ref().map(|spot| format!(" --crash-at {spot}")).unwrap_or_default();
-    let own = format!("{}{crash_at}", signatures.option());
+    let own = format!("{}{lane}{crash_at}", signatures.option());
     let summary = run::conclude(summary, &folder, run::repeat_of("sim", args, &own, plan.seed))?;
     if !args.quiet {
         console.result(&run::print(&summary, args.format, console));
@@ -73,7 +74,7 @@ pub(super) fn sim(args: &SimArgs, console: &Console) -> Result<ExitStatus, Failu
 fn perform(
     plan: &Arc<Plan>,
     folder: &RunFolder,
-    signatures: SignatureKind,
+    (signatures, lane): (SignatureKind, LaneKind),
     console: &Console,
     quiet: bool,
 ) -> Result<Summary, Failure> {
@@ -84,7 +85,8 @@ fn perform(
     let log = Box::new(folder.create(LATENCY_FILE)?);
     let meter = Meter::with_log(log, run::system_time(EPOCH), &about).map_err(Failure::environment)?;
     let before = Usage::now();
-    let setting = Setting::to(recorder, meter, signatures.signatures());
+    let pipes = lane == LaneKind::Pipe;
+    let setting = Setting { pipes, ..Setting::to(recorder, meter, signatures.signatures()) };
     let simulated = simulate(plan, &setting, console, quiet)?;
     let written = setting.recorder.finish();
     let failure = setting.recorder.failure().or_else(|| written.err().map(|error| error.to_string()));

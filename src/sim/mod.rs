@@ -37,6 +37,8 @@ pub struct Setting {
     pub meter: Meter,
     /// Real signatures, or the fast ones that prove nothing and leave the same history.
     pub signatures: Signatures,
+    /// Whether requests travel as bytes, HTTP/1.1 through pipes in memory; the history is the same.
+    pub pipes: bool,
     /// Ends the run early, and tells how far it is; from another thread, if need be.
     pub control: Control,
     /// Holds the run's field as soon as there is one.
@@ -53,7 +55,7 @@ impl Setting {
     /// History and figures go there.
     #[must_use]
     pub fn to(recorder: Recorder, meter: Meter, signatures: Signatures) -> Self {
-        Self { recorder, meter, signatures, control: Control::default(), field: Arc::default() }
+        Self { recorder, meter, signatures, pipes: false, control: Control::default(), field: Arc::default() }
     }
 }
 
@@ -99,7 +101,7 @@ pub fn simulate(plan: &Arc<Plan>, setting: &Setting) -> Result<Simulated, Simula
     let ground = Ground {
         recorder: setting.recorder.clone(),
         clock: Clock::Virtual(Arc::clone(&timeline)),
-        lane: Lane::Direct(setting.signatures),
+        lane: if setting.pipes { Lane::Pipe(setting.signatures) } else { Lane::Direct(setting.signatures) },
         epoch: EPOCH,
         first_port: None,
         may_load: Default::default(),
@@ -136,7 +138,15 @@ impl Outcome {
     ///
     /// As [`simulate`].
     pub fn of(plan: &Arc<Plan>, signatures: Signatures) -> Result<Self, SimulationError> {
-        let setting = Setting::in_memory(signatures);
+        Self::in_setting(plan, Setting::in_memory(signatures))
+    }
+
+    /// The same in a setting whose recorder keeps everything in memory.
+    ///
+    /// # Errors
+    ///
+    /// As [`simulate`].
+    pub fn in_setting(plan: &Arc<Plan>, setting: Setting) -> Result<Self, SimulationError> {
         let simulated = simulate(plan, &setting)?;
         let (history, ledger) = setting.recorder.take();
         Ok(Self { simulated, meter: setting.meter, history, ledger })

@@ -41,6 +41,21 @@ impl Clock {
         }
     }
 
+    /// Sets aside a turn, where time is virtual.
+    pub(super) fn set_aside(&self) -> Option<u64> {
+        match self {
+            Self::Real(_) => None,
+            Self::Virtual(timeline) => Some(timeline.set_aside()),
+        }
+    }
+
+    /// Waits for a turn that was set aside, if there is one.
+    pub(super) async fn turn(&self, turn: Option<u64>) {
+        if let (Self::Virtual(timeline), Some(turn)) = (self, turn) {
+            timeline.turn(turn).await;
+        }
+    }
+
     /// Waits until that moment.
     pub async fn sleep_until(&self, moment: Moment) {
         match self {

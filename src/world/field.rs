@@ -17,8 +17,15 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    BACKEND_PREFIX, Clock, Disk, Host, Moment, Party, PartyKind, World, fault_struck, incarnation::Incarnation,
-    ordinary::Ordinary, pool::Pool, server, station::Station, tls::Authority, trouble,
+    BACKEND_PREFIX, Clock, Disk, Host, Moment, Party, PartyKind, World, fault_struck,
+    incarnation::Incarnation,
+    ordinary::Ordinary,
+    pipe::Pipes,
+    pool::Pool,
+    server,
+    station::{At, Station},
+    tls::Authority,
+    trouble,
 };
 use crate::{
     fault::{Faults, PlannedRestart},
@@ -35,6 +42,8 @@ use crate::{
 pub enum Lane {
     /// Straight into the receiving party's router.
     Direct(Signatures),
+    /// HTTP/1.1 through pipes in memory.
+    Pipe(Signatures),
     /// HTTP/1.1 over sockets at this address, with TLS where there is an authority.
     Sockets {
         /// The address that parties listen at, a loopback one.
@@ -49,7 +58,7 @@ impl Lane {
     #[must_use]
     pub fn signatures(&self) -> Signatures {
         match self {
-            Self::Direct(signatures) => *signatures,
+            Self::Direct(signatures) | Self::Pipe(signatures) => *signatures,
             Self::Sockets { .. } => Signatures::Real,
         }
     }
@@ -122,6 +131,7 @@ pub struct Field {
     outsiders: RwLock<BTreeSet<String>>,
     disks: Mutex<BTreeMap<Party, Disk>>,
     pool: Pool,
+    pipes: Pipes,
     ordinary: Ordinary,
     closed: CancellationToken,
     faults_struck: AtomicU64,
@@ -145,7 +155,7 @@ impl Field {
     /// If the HTTP client of the ordinary lane cannot be made.
     pub fn new(options: FieldOptions) -> Result<Arc<Self>, FieldError> {
         let authority = match &options.lane {
-            Lane::Direct(_) => None,
+            Lane::Direct(_) | Lane::Pipe(_) => None,
             Lane::Sockets { authority, .. } => authority.clone(),
         };
         let trouble = Arc::new(OnceLock::new());
@@ -161,6 +171,7 @@ impl Field {
             outsiders: RwLock::default(),
             disks: Mutex::default(),
             pool: Pool::new(authority.as_deref().map(Authority::client_config), Arc::clone(&trouble)),
+            pipes: Pipes::default(),
             ordinary: Ordinary::new(authority),
             closed: CancellationToken::new(),
             faults_struck: AtomicU64::new(0),
@@ -282,6 +293,20 @@ impl Field {
         &self.pool
     }
 
+    pub(super) fn pipes(&self) -> &Pipes {
+        &self.pipes
+    }
+
+    /// Sets aside a turn, where time is virtual.
+    pub(super) fn set_aside(&self) -> Option<u64> {
+        self.clock.set_aside()
+    }
+
+    /// Waits for a turn that was set aside, if there is one.
+    pub(super) async fn turn(&self, turn: Option<u64>) {
+        self.clock.turn(turn).await;
+    }
+
     pub(super) fn ordinary(&self) -> &Ordinary {
         &self.ordinary
     }
@@ -349,7 +374,12 @@ impl Field {
             listening = Some((listener, acceptor));
         }
         let address = listening.as_ref().and_then(|(listener, _)| listener.local_addr().ok());
-        let station = Arc::new(Station::new(host.party, address, host.make));
+        let at = match (&self.lane, address) {
+            (_, Some(address)) => At::Socket(address),
+            (Lane::Pipe(_), None) if !host.direct => At::Pipe,
+            (_, None) => At::Router,
+        };
+        let station = Arc::new(Station::new(host.party, at, host.make));
         for name in &host.names {
             write(&self.hosts).insert(name.clone(), Arc::clone(&station));
             if let Some(address) = address {
@@ -421,6 +451,7 @@ impl Field {
                 incarnation.stop().await;
             }
         }
+        self.pipes.close();
     }
 
     /// The name by which faults know the party at a station: a backend's is its Company's.

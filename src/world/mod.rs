@@ -13,6 +13,7 @@ mod field;
 mod incarnation;
 mod moment;
 mod ordinary;
+mod pipe;
 mod pool;
 mod remote;
 mod server;

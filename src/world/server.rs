@@ -6,7 +6,10 @@ use axum::{Router, body::Body};
 use http::{Request, Response};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::oneshot,
+};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
@@ -84,6 +87,37 @@ where
         .await;
     if let Err(error) = served {
         tracing::trace!("a connection ended: {error}");
+    }
+}
+
+/// A request that arrived at an incarnation of a party.
+pub(super) struct Errand {
+    /// The router that answers.
+    pub(super) router: Router,
+    /// The number of the incarnation whose it is.
+    pub(super) incarnation: u32,
+    /// Which call of the history it is.
+    pub(super) tag: Option<Tag>,
+    /// When its turn comes, where that is not at once.
+    pub(super) turn: Option<u64>,
+    /// The request.
+    pub(super) request: Request<Body>,
+}
+
+/// Answers a request that came without a socket, when its turn comes. For a task of the incarnation.
+pub(super) async fn attend(field: Arc<Field>, errand: Errand, mut bring: oneshot::Sender<Response<Body>>) {
+    let Errand { router, incarnation, tag, turn, request } = errand;
+    tokio::select! {
+        biased;
+        // As a server does whose client closed the connection.
+        () = bring.closed() => {}
+        response = async {
+            field.turn(turn).await;
+            answer(&field, router, incarnation, tag, request).await
+        } => {
+            // The sender may have stopped waiting just now.
+            let _ = bring.send(response);
+        }
     }
 }
 

@@ -45,6 +45,8 @@ pub(super) struct Station {
 pub(super) enum At {
     /// Straight into its router.
     Router,
+    /// As bytes through a pipe in memory.
+    Pipe,
     /// Through its socket.
     Socket(SocketAddr),
     /// To somebody else's servers.
@@ -59,8 +61,8 @@ struct Up {
 
 impl Station {
     /// A party of this process, down as yet.
-    pub(super) fn new(party: Party, address: Option<SocketAddr>, make: Make) -> Self {
-        Self { party, at: address.map_or(At::Router, At::Socket), make: Some(make), up: RwLock::default() }
+    pub(super) fn new(party: Party, at: At, make: Make) -> Self {
+        Self { party, at, make: Some(make), up: RwLock::default() }
     }
 
     /// A party that is not of this process: it neither starts nor stops here.

@@ -8,6 +8,19 @@ use smol_str::SmolStr;
 /// The header's name.
 static HEADER: HeaderName = HeaderName::from_static("poppyfield-call");
 
+/// The header of the turn that a request takes when it arrives.
+static TURN: HeaderName = HeaderName::from_static("poppyfield-turn");
+
+/// Puts the turn of a request on it.
+pub(super) fn put_turn(turn: u64, headers: &mut HeaderMap) {
+    headers.insert(TURN.clone(), HeaderValue::from(turn));
+}
+
+/// Takes the turn off a request.
+pub(super) fn take_turn(headers: &mut HeaderMap) -> Option<u64> {
+    headers.remove(&TURN)?.to_str().ok()?.parse().ok()
+}
+
 /// Which request of the history this is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Tag {

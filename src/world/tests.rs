@@ -37,7 +37,8 @@ const PATIENCE: Duration = Duration::from_millis(150);
 fn lanes() -> Vec<Lane> {
     let bind = IpAddr::V4(Ipv4Addr::LOCALHOST);
     let authority = Some(Arc::new(Authority::new().expect("an authority can be made")));
-    vec![Lane::Direct(Signatures::Real), Lane::Sockets { bind, authority: None }, Lane::Sockets { bind, authority }]
+    let [direct, pipe] = [Lane::Direct(Signatures::Real), Lane::Pipe(Signatures::Real)];
+    vec![direct, pipe, Lane::Sockets { bind, authority: None }, Lane::Sockets { bind, authority }]
 }
 
 /// Faults of these kinds that strike the shop every time.

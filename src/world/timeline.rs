@@ -106,7 +106,21 @@ impl Timeline {
 
     /// Waits until that moment; not at all for one that has come.
     pub(super) fn until(&self, moment: Moment) -> Until<'_> {
-        Until { timeline: self, at: moment.as_nanos(), turn: None }
+        Until { timeline: self, at: moment.as_nanos(), set_aside: None, turn: None }
+    }
+
+    /// Sets aside a place in the queue for later: at whatever instant it is taken, it comes before all that are asked for
+    /// after this. Whoever hands something over to another task names its turn so, and what happens in between, in how
+    /// many steps, decides nothing.
+    pub(super) fn set_aside(&self) -> u64 {
+        let mut queue = self.queue();
+        queue.turns += 1;
+        queue.turns - 1
+    }
+
+    /// Waits for a turn that was set aside, at this instant: until nothing else can run.
+    pub(super) fn turn(&self, number: u64) -> Until<'_> {
+        Until { timeline: self, at: self.now().as_nanos(), set_aside: Some(number), turn: None }
     }
 
     /// A lock whose holder panicked is still whole: every change under it is one insertion or removal.
@@ -120,6 +134,8 @@ impl Timeline {
 pub(super) struct Until<'a> {
     timeline: &'a Timeline,
     at: u64,
+    /// A place in the queue that was set aside for it.
+    set_aside: Option<u64>,
     /// Its place in the queue, once it has one.
     turn: Option<u64>,
 }
@@ -140,11 +156,14 @@ impl Future for Until<'_> {
                 None => Poll::Ready(()),
             };
         }
-        if self.at <= timeline.now().as_nanos() {
-            return Poll::Ready(());
-        }
-        let turn = queue.turns;
-        queue.turns += 1;
+        let turn = match self.set_aside {
+            Some(turn) => turn,
+            None if self.at <= timeline.now().as_nanos() => return Poll::Ready(()),
+            None => {
+                queue.turns += 1;
+                queue.turns - 1
+            }
+        };
         queue.waiting.insert((self.at, turn), context.waker().clone());
         drop(queue);
         self.turn = Some(turn);
@@ -242,6 +261,35 @@ mod tests {
             (first, timeline.now())
         });
         assert_eq!(turns.expect("it ends"), ((at(5), false), at(5)));
+    }
+
+    #[test]
+    fn a_turn_that_was_set_aside_comes_when_nothing_else_can_run_and_before_later_ones() {
+        let timeline = Timeline::new();
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let note = |name: &'static str, seen: &Arc<Mutex<Vec<_>>>| seen.lock().expect("whole").push(name);
+        timeline
+            .run(async {
+                let (first, second) = (timeline.set_aside(), timeline.set_aside());
+                let later = timeline.until(at(0)); // has come, and waits for nothing
+                let tasks = [("second", second), ("first", first)].map(|(name, turn)| {
+                    let (timeline, seen) = (Arc::clone(&timeline), Arc::clone(&seen));
+                    tokio::spawn(async move {
+                        timeline.turn(turn).await;
+                        note(name, &seen);
+                    })
+                });
+                for _ in 0..10 {
+                    tokio::task::yield_now().await;
+                }
+                later.await;
+                note("what could run", &seen);
+                for task in tasks {
+                    task.await.expect("no panic");
+                }
+            })
+            .expect("it ends");
+        assert_eq!(*seen.lock().expect("whole"), ["what could run", "first", "second"]);
     }
 
     #[test]

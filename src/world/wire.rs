@@ -17,11 +17,12 @@ use tokio::sync::oneshot;
 
 use super::{
     About, Answer, Delivery, Field, Moment, Party, PartyKind, Reply, Why, fault_struck,
+    pipe::Receiver,
     pool::Cut,
     remote::{Place, RemoteSite, dress},
-    server,
+    server::{self, Errand},
     station::{At, Station},
-    tag::Tag,
+    tag::{Tag, put_turn},
 };
 use crate::{
     fault::{Disturbance, Struck, Transit},
@@ -325,7 +326,7 @@ impl Parcel {
             self.left.store(true, Ordering::Release);
         };
         match &self.station.at {
-            At::Router => {
+            At::Router | At::Pipe => {
                 sent();
                 self.hand_over(request, tag, cut).await
             }
@@ -356,25 +357,37 @@ impl Parcel {
         self.field.pool().exchange(site.destination(&place, address), request, cut, sent).await
     }
 
-    /// Straight into the receiving party's router, in a task of its incarnation.
+    /// To the receiving party's router, in a task of its incarnation: straight, or as bytes through a pipe.
+    ///
+    /// Request and answer each take a turn when they arrive, and both turns are set aside here and now. So it makes no
+    /// difference in how many steps of which tasks they come: a run is the same on either lane.
     async fn hand_over(&self, mut request: Request<Bytes>, tag: Option<Tag>, cut: Cut) -> Answer {
         let Some((router, incarnation)) = self.station.current() else { return Answer::Unsent(Why::Refused) };
         if let Ok(host) = HeaderValue::from_str(&self.host) {
             request.headers_mut().insert(header::HOST, host);
         }
-        let (mut bring, brought) = oneshot::channel();
-        let (field, number) = (Arc::clone(&self.field), incarnation.number());
-        incarnation.spawn(async move {
-            tokio::select! {
-                biased;
-                // As a server does whose client closed the connection.
-                () = bring.closed() => {}
-                response = server::answer(&field, router, number, tag, request.map(Body::from)) => {
-                    // The sender may have stopped waiting just now.
-                    let _ = bring.send(response);
-                }
+        let (turn, turn_back) = (self.field.set_aside(), self.field.set_aside());
+        let (bring, brought) = oneshot::channel();
+        let field = Arc::clone(&self.field);
+        if let At::Pipe = self.station.at {
+            if let Some(tag) = &tag {
+                tag.put(request.headers_mut());
             }
-        });
+            if let Some(turn) = turn {
+                put_turn(turn, request.headers_mut());
+            }
+            tokio::spawn(through_pipe(
+                field,
+                Receiver { host: self.host.clone(), router, incarnation },
+                request,
+                cut,
+                bring,
+            ));
+        } else {
+            let request = request.map(Body::from);
+            let errand = Errand { router, incarnation: incarnation.number(), tag, turn, request };
+            incarnation.spawn(server::attend(field, errand, bring));
+        }
         let response = match cut {
             Cut::AfterSend(after) => tokio::select! {
                 biased;
@@ -383,9 +396,30 @@ impl Parcel {
             },
             Cut::None | Cut::AfterHead => brought.await,
         };
+        self.field.turn(turn_back).await;
         match response {
             Ok(response) if cut == Cut::None => whole(response).await,
             Ok(_) | Err(_) => Answer::Unknown(Why::Reset),
+        }
+    }
+}
+
+/// One exchange over a pipe; given up, and its connection closed, when nobody waits for it any more.
+async fn through_pipe(
+    field: Arc<Field>,
+    to: Receiver,
+    request: Request<Bytes>,
+    cut: Cut,
+    mut bring: oneshot::Sender<Response<Body>>,
+) {
+    tokio::select! {
+        biased;
+        () = bring.closed() => {}
+        response = field.pipes().exchange(&field, &to, request, cut) => {
+            if let Ok(response) = response {
+                // The sender may have stopped waiting just now.
+                let _ = bring.send(response);
+            }
         }
     }
 }

@@ -52,7 +52,7 @@ fn line(record: &impl Serialize) -> String {
     serde_json::to_string(record).expect("records serialise")
 }
 
-fn assert_same(one: &Outcome, other: &Outcome, what: &str) {
+pub(crate) fn assert_same(one: &Outcome, other: &Outcome, what: &str) {
     let parting =
         parting("history", &one.history, &other.history).or_else(|| parting("ledger", &one.ledger, &other.ledger));
     if let Some(parting) = parting {

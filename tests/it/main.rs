@@ -5,6 +5,7 @@ mod defects;
 mod determinism;
 mod exploring;
 mod guard;
+mod lanes;
 mod latency;
 mod layering;
 mod network;

@@ -104,6 +104,18 @@ fn a_crash_at_a_named_point_strikes_once_and_is_part_of_the_command_that_repeats
 }
 
 #[test]
+fn bytes_through_pipes_leave_the_same_files() {
+    let digests = ["direct", "pipe"].map(|lane| {
+        let out = TempDir::new().expect("a temporary folder");
+        let output = sim(&shipped("jacket-exchange"), out.path(), &["--seed", "6", "--lane", lane]);
+        assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+        assert_eq!(said(&output).contains("--lane pipe"), lane == "pipe", "{}", said(&output));
+        summary(&only_run(out.path()))["history_digest"].clone()
+    });
+    assert!(digests[0].is_string() && digests[0] == digests[1], "{digests:?}");
+}
+
+#[test]
 fn a_crash_where_there_can_be_none_is_a_mistake_in_the_command() {
     let out = TempDir::new().expect("a temporary folder");
     for (spot, hint) in [
