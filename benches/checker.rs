@@ -18,6 +18,9 @@ use poppyfield::history::record::*;
 use poppyfield::history::{Recorder, open_folder};
 use smol_str::{SmolStr, format_smolstr};
 
+#[global_allocator] // as the program has it
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const EVENTS: u64 = 1_000_000;
 const STEPS: [&str; 2] = ["take-back", "ship"];
 

@@ -32,6 +32,9 @@ use poppyfield::{
     world::{About, Answer, Clock, Field, FieldOptions, Host, Lane, Party, PartyKind},
 };
 
+#[global_allocator] // as the program has it
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// How often each figure is taken, in turn; the median counts.
 const ROUNDS: usize = 5;
 

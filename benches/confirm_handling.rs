@@ -40,6 +40,9 @@ use poppyfield::{
 };
 use tokio::runtime::Runtime;
 
+#[global_allocator] // as the program has it
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const ORIGIN: &str = "https://shop-1.example";
 const CLIENT_ID: &str = "https://agent-1.example/agent.json";
 const BODY: &str = r#"{"revision":1,"approved_by":"user"}"#;

@@ -120,7 +120,7 @@ impl Course<'_> {
     async fn sign_out(&mut self) {
         let Some((home, site)) = &self.at else { return };
         let desk = TokenDesk { person: self.person, home, site };
-        if desk.sign_out(&mut self.process).await.is_err() {
+        if Box::pin(desk.sign_out(&mut self.process)).await.is_err() {
             tracing::debug!("an Account Token could not be revoked: no key");
         }
     }

@@ -103,7 +103,8 @@ pub(super) async fn site(shared: &Shared, process: &mut Process, company: usize)
     }
     let (tries, fetches) = (FETCH_TRIES_MAX, known.fetches);
     let mut fetcher = Fetcher { shared, process, company: plan, fetches, tries, trouble: None };
-    let fetched = fetcher.site().await;
+    // Boxed: it is done once, and every proposal would carry its room.
+    let fetched = Box::pin(fetcher.site()).await;
     known.fetches = fetcher.fetches;
     match fetched {
         Ok(site) => {

@@ -8,6 +8,7 @@ use std::{
 };
 
 use bytes::Bytes;
+use futures_lite::future;
 use http::{HeaderValue, Method, Request, header};
 use serde_json::Value;
 use smol_str::{SmolStr, format_smolstr};
@@ -184,20 +185,14 @@ impl Staff {
 
     /// Does something beside the Agents, until the run is over.
     fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
-        let over = self.over.clone();
-        self.world.spawn(async move {
-            tokio::select! {
-                biased;
-                () = over.cancelled() => {}
-                () = work => {}
-            }
-        });
+        self.world.spawn(future::or(self.over.clone().cancelled_owned(), work));
     }
 
     /// Asks a hook for something.
     pub(super) async fn ask(&self, name: &'static str, hook: &Hook, words: &Words) -> Result<HookAnswer, NoHook> {
         let answered = match request(hook, words) {
-            Some(request) => self.world.hook(request).await,
+            // Boxed: hooks are rare, and who may ask one would carry its room.
+            Some(request) => Box::pin(self.world.hook(request)).await,
             None => return self.failed(name, NoHook::Failed("its request cannot be made".into())),
         };
         let response = match answered {

@@ -122,13 +122,24 @@ impl TokenDesk<'_> {
         wanted: Wanted<'_>,
         refused: Option<&Arc<Token>>,
     ) -> Result<Arc<Token>, NoToken> {
-        let shared = &self.person.shared;
-        let sessions = &self.home.sessions;
+        let (shared, sessions) = (&self.person.shared, &self.home.sessions);
         let always = shared.plan.target.as_ref().is_some_and(|target| target.sign_in.is_some());
         let wanted = Wanted { signed_in: wanted.signed_in || always, ..wanted };
         if let Some(token) = sessions.usable(wanted, shared.world.now(), refused) {
             return Ok(token);
         }
+        // Boxed: most requests have a token at hand, and would carry the room of all that gets one.
+        Box::pin(self.obtain(process, wanted, refused)).await
+    }
+
+    /// The wanted token, once nobody else asks for one.
+    async fn obtain(
+        &self,
+        process: &mut Process,
+        wanted: Wanted<'_>,
+        refused: Option<&Arc<Token>>,
+    ) -> Result<Arc<Token>, NoToken> {
+        let (shared, sessions) = (&self.person.shared, &self.home.sessions);
         let mut asking = sessions.asking.lock().await;
         if let Some(token) = sessions.usable(wanted, shared.world.now(), refused) {
             return Ok(token);

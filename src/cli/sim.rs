@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{
     Console, Failure, SignatureKind, SimArgs,
+    explore::{self, Exploring},
     folder::{LATENCY_FILE, RunFolder, SCENARIO_FILE},
     judge, progress,
     run::{self, Measured},
@@ -23,11 +24,20 @@ use crate::{
 };
 
 pub(super) fn sim(args: &SimArgs, console: &Console) -> Result<ExitStatus, Failure> {
-    let SimArgs { run: args, signatures } = args;
+    let SimArgs { run: args, signatures, explore } = args;
     let overrides = Overrides { seed: args.seed, anomalies: judge::anomaly_names(), ..Overrides::default() };
     let mut plan = scenario::load(&args.scenario, &overrides).map_err(Failure::usage)?;
     if let Some(operations) = args.operations {
         run::limit(&mut plan, operations);
+    }
+    let own = if *signatures == SignatureKind::Fast { " --signatures fast" } else { "" };
+    if explore.asked() {
+        let replay = |seed| run::repeat_of("sim", args, own, seed);
+        return explore::explore(
+            &plan,
+            &Exploring { args, explore, signatures: *signatures, replay: &replay },
+            console,
+        );
     }
     let folder = RunFolder::make(&args.out, &plan.name, run::now(), plan.seed)?;
     let plan = Arc::new(plan);
@@ -38,8 +48,7 @@ pub(super) fn sim(args: &SimArgs, console: &Console) -> Result<ExitStatus, Failu
             return Err(failure);
         }
     };
-    let own = if *signatures == SignatureKind::Fast { " --signatures fast" } else { "" };
-    let summary = run::conclude(summary, &folder, run::repeat_of("sim", args, own, &plan))?;
+    let summary = run::conclude(summary, &folder, run::repeat_of("sim", args, own, plan.seed))?;
     if !args.quiet {
         console.result(&run::print(&summary, args.format, console));
     }

@@ -2,7 +2,10 @@
 
 use std::{
     collections::BTreeMap,
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -11,7 +14,7 @@ use smol_str::SmolStr;
 use super::strike::{Disturbance, SecondCopy, Struck};
 use crate::{
     history::record::Purpose,
-    plan::{CrashPoint, Fault, FaultKind, Strikes, Window},
+    plan::{CrashPoint, Distribution, Fault, FaultKind, Network, Strike, Strikes, Window},
     world::{About, Draw, Moment},
 };
 
@@ -24,12 +27,15 @@ const HANG_UP_MILLISECONDS_MAX: f64 = 20.0;
 /// The faults of a run. They strike only while there is load, and within their windows.
 #[derive(Debug)]
 pub struct Faults {
-    seed: u64,
+    pub(super) seed: u64,
     faults: Vec<Fault>,
+    pub(super) network: Network,
     /// Company name to the scenario's name for it.
     groups: BTreeMap<SmolStr, SmolStr>,
     load_began: AtomicU64,
     load_ended: AtomicU64,
+    /// Every strike, by fault, once it is asked for.
+    struck: OnceLock<Mutex<Vec<(SmolStr, Strike)>>>,
 }
 
 /// A stop and start of a Company that the plan sets.
@@ -52,10 +58,24 @@ impl Faults {
         Self {
             seed,
             faults,
+            network: Network::calm(),
             groups: companies.into_iter().collect(),
             load_began: AtomicU64::new(NEVER),
             load_ended: AtomicU64::new(NEVER),
+            struck: OnceLock::new(),
         }
+    }
+
+    /// From now on keeps every strike for [`Faults::struck`].
+    pub fn keep_strikes(&self) {
+        self.struck.get_or_init(Mutex::default);
+    }
+
+    /// The strikes until now, each with its fault's ID, named so that a plan can list them; none unless they are kept.
+    /// Restarts are not among them: [`Faults::restarts`] knows those before they come.
+    #[must_use]
+    pub fn struck(&self) -> Vec<(SmolStr, Strike)> {
+        self.struck.get().map(|struck| lock(struck).clone()).unwrap_or_default()
     }
 
     /// Load begins: windows count from here.
@@ -68,21 +88,48 @@ impl Faults {
         self.load_ended.store(now.as_nanos(), Ordering::Release);
     }
 
-    /// The faults that can strike `company` now.
+    /// The faults that can strike `company` now. Where strikes are listed, the list alone says what is struck.
     fn active<'a>(&'a self, now: Moment, company: &'a str) -> impl Iterator<Item = &'a Fault> {
-        let began = self.load_began.load(Ordering::Acquire);
-        let over = self.load_ended.load(Ordering::Acquire) <= now.as_nanos();
-        let elapsed = now.since(Moment::from_nanos(began));
-        let running = began != NEVER && now.as_nanos() >= began && !over;
+        let elapsed = self.elapsed(now);
         self.faults.iter().filter(move |fault| {
-            running
-                && fault.during.is_none_or(|Window { from, to }| (from..to).contains(&elapsed))
-                && self.is_at(fault, company)
+            elapsed.is_some_and(|elapsed| {
+                fault.strikes.is_some()
+                    || fault.during.is_none_or(|Window { from, to }| (from..to).contains(&elapsed))
+                        && self.is_at(fault, company)
+            })
         })
     }
 
+    /// How long there has been load; `None` where there is none yet, or none any more.
+    pub(super) fn elapsed(&self, now: Moment) -> Option<Duration> {
+        let began = self.load_began.load(Ordering::Acquire);
+        let over = self.load_ended.load(Ordering::Acquire) <= now.as_nanos();
+        let running = began != NEVER && now.as_nanos() >= began && !over;
+        running.then(|| now.since(Moment::from_nanos(began)))
+    }
+
+    /// The strike of `fault` on what is named so, if it strikes there: as listed, or as drawn under `drawn_key`.
+    fn strike(&self, fault: &Fault, named: Strike, drawn_key: &str) -> Option<Strike> {
+        let strike = match &fault.strikes {
+            Some(listed) => {
+                listed.iter().find(|strike| strike.names(named.request, &named.key, named.attempt)).cloned()?
+            }
+            None if self.draw(fault, "strikes", drawn_key, named.attempt).chance(fault.chance) => named,
+            None => return None,
+        };
+        if let Some(struck) = self.struck.get() {
+            lock(struck).push((fault.id.clone(), strike.clone()));
+        }
+        Some(strike)
+    }
+
     fn is_at(&self, fault: &Fault, company: &str) -> bool {
-        fault.at.as_ref().is_none_or(|at| at == company || self.groups.get(company).is_some_and(|group| group == at))
+        self.is_named(fault.at.as_ref(), company)
+    }
+
+    /// Whether `company` is meant by a name of its own or of its group; no name means all.
+    pub(super) fn is_named(&self, at: Option<&SmolStr>, company: &str) -> bool {
+        at.is_none_or(|at| at == company || self.groups.get(company).is_some_and(|group| group == at))
     }
 
     fn draw(&self, fault: &Fault, aspect: &str, key: &str, attempt: u64) -> Draw {
@@ -97,14 +144,13 @@ impl Faults {
             if !strikes_requests(fault, about) {
                 continue;
             }
-            let key = if about.purpose == Purpose::Backend {
-                about.key.clone()
-            } else {
-                SmolStr::from(format!("{:?}/{}", about.purpose, about.key))
-            };
-            if self.draw(fault, "strikes", &key, about.attempt).chance(fault.chance) {
+            let backend = about.purpose == Purpose::Backend;
+            let key =
+                if backend { about.key.clone() } else { SmolStr::from(format!("{:?}/{}", about.purpose, about.key)) };
+            let named = Strike::on((!backend).then_some(about.purpose), about.key.clone(), about.attempt);
+            if let Some(strike) = self.strike(fault, named, &key) {
                 let how = self.draw(fault, "how", &key, about.attempt);
-                disturb(&mut disturbance, fault, how);
+                disturb(&mut disturbance, fault, &strike, how);
             }
         }
         disturbance
@@ -121,10 +167,10 @@ impl Faults {
         attempt: u64,
     ) -> Option<Struck<Duration>> {
         self.active(now, company).find_map(|fault| match fault.kind {
-            FaultKind::Crash { point: at, down_for } if at == point => self
-                .draw(fault, "strikes", key, attempt)
-                .chance(fault.chance)
-                .then(|| Struck { fault: fault.id.clone(), effect: down_for }),
+            FaultKind::Crash { point: at, down_for } if at == point => {
+                let strike = self.strike(fault, Strike::on(None, key, attempt), key)?;
+                Some(Struck { fault: fault.id.clone(), effect: strike.time.unwrap_or(down_for) })
+            }
             _ => None,
         })
     }
@@ -133,10 +179,22 @@ impl Faults {
     #[must_use]
     pub fn backend_fails(&self, now: Moment, company: &str, step: &str, key: &str) -> Option<Struck<()>> {
         self.active(now, company).find_map(|fault| {
-            let here = fault.kind == FaultKind::BackendFail && fault.step.as_ref().is_none_or(|at| at == step);
-            (here && self.draw(fault, "strikes", key, 0).chance(fault.chance))
-                .then(|| Struck { fault: fault.id.clone(), effect: () })
+            let listed = fault.strikes.is_some();
+            let here = listed || fault.step.as_ref().is_none_or(|at| at == step);
+            if fault.kind != FaultKind::BackendFail || !here {
+                return None;
+            }
+            self.strike(fault, Strike::on(None, key, 0), key)?;
+            Some(Struck { fault: fault.id.clone(), effect: () })
         })
+    }
+
+    /// When the restart of that number comes. Companies of one group do not all stop at the same instant.
+    fn restart_at(&self, fault: &Fault, every: Duration, company: &str, count: u64) -> Duration {
+        let from = fault.during.map_or(Duration::ZERO, |window| window.from);
+        let spread = every.mul_f64(self.draw(fault, "when", company, count).unit() * 0.5);
+        let begin = every.saturating_mul(u32::try_from(count).unwrap_or(u32::MAX));
+        from.saturating_add(begin).saturating_add(spread)
     }
 
     /// The restarts that the plan sets within `load`, in order of time.
@@ -145,18 +203,27 @@ impl Faults {
         let mut restarts = Vec::new();
         for fault in &self.faults {
             let FaultKind::Restart { every, down_for } = fault.kind else { continue };
+            if let Some(listed) = &fault.strikes {
+                let known = listed.iter().filter(|strike| self.groups.contains_key(&strike.key));
+                restarts.extend(known.map(|strike| PlannedRestart {
+                    fault: fault.id.clone(),
+                    company: strike.key.clone(),
+                    at: strike.time.unwrap_or_else(|| self.restart_at(fault, every, &strike.key, strike.attempt)),
+                    down_for,
+                }));
+                continue;
+            }
             let window = fault.during.unwrap_or(Window { from: Duration::ZERO, to: load });
             for company in self.groups.keys().filter(|company| self.is_at(fault, company)) {
-                let mut at = window.from;
+                let mut begin = window.from;
                 let mut count = 0;
-                while at < window.to.min(load) && !every.is_zero() {
+                while begin < window.to.min(load) && !every.is_zero() {
                     if self.draw(fault, "strikes", company, count).chance(fault.chance) {
-                        // Companies of one group do not all stop at the same instant.
-                        let spread = every.mul_f64(self.draw(fault, "when", company, count).unit() * 0.5);
-                        let fault = fault.id.clone();
-                        restarts.push(PlannedRestart { fault, company: company.clone(), at: at + spread, down_for });
+                        let at = self.restart_at(fault, every, company, count);
+                        let (fault, company) = (fault.id.clone(), company.clone());
+                        restarts.push(PlannedRestart { fault, company, at, down_for });
                     }
-                    at += every;
+                    begin += every;
                     count += 1;
                 }
             }
@@ -166,9 +233,21 @@ impl Faults {
     }
 }
 
-/// Whether a fault is of a kind that strikes requests, and of this kind of request.
+/// A lock whose holder panicked is still whole: every change under it is one push.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether a fault is of a kind that strikes requests, and of this kind of request. A list names what it strikes itself.
 fn strikes_requests(fault: &Fault, about: &About) -> bool {
     let backend = about.purpose == Purpose::Backend;
+    if fault.strikes.is_some() {
+        return match fault.kind.strikes() {
+            Strikes::Steps => backend && fault.kind != FaultKind::BackendFail,
+            Strikes::Requests => !backend,
+            Strikes::Company => false,
+        };
+    }
     match fault.kind.strikes() {
         // A step that the backend refuses is asked for all the same.
         Strikes::Steps => {
@@ -186,13 +265,14 @@ fn strikes_requests(fault: &Fault, about: &About) -> bool {
 }
 
 /// Adds what `fault` does; the first fault of a kind wins.
-fn disturb(disturbance: &mut Disturbance, fault: &Fault, how: Draw) {
+fn disturb(disturbance: &mut Disturbance, fault: &Fault, strike: &Strike, how: Draw) {
+    let drawn = |time: &Distribution| strike.time.unwrap_or_else(|| time.sample(how));
     fn add<T>(slot: &mut Option<Struck<T>>, fault: &Fault, effect: T) {
         slot.get_or_insert(Struck { fault: fault.id.clone(), effect });
     }
     match &fault.kind {
-        FaultKind::Delay(time) | FaultKind::BackendSlow(time) => add(&mut disturbance.delay, fault, time.sample(how)),
-        FaultKind::DelayAnswer(time) => add(&mut disturbance.delay_answer, fault, time.sample(how)),
+        FaultKind::Delay(time) | FaultKind::BackendSlow(time) => add(&mut disturbance.delay, fault, drawn(time)),
+        FaultKind::DelayAnswer(time) => add(&mut disturbance.delay_answer, fault, drawn(time)),
         FaultKind::LoseRequest | FaultKind::BackendTimeout { effect: false } => {
             add(&mut disturbance.lose_request, fault, ());
         }
@@ -201,11 +281,14 @@ fn disturb(disturbance: &mut Disturbance, fault: &Fault, how: Draw) {
         }
         FaultKind::Reset => add(&mut disturbance.reset, fault, ()),
         FaultKind::HangUp => {
-            let after = Duration::from_secs_f64(how.unit() * HANG_UP_MILLISECONDS_MAX / 1_000.0);
-            add(&mut disturbance.hang_up, fault, after);
+            let after = || Duration::from_secs_f64(how.unit() * HANG_UP_MILLISECONDS_MAX / 1_000.0);
+            add(&mut disturbance.hang_up, fault, strike.time.unwrap_or_else(after));
         }
         FaultKind::Duplicate { after } => {
-            let second = SecondCopy { after: after.sample(how), second_answers: how.bits() & 1 == 1 };
+            let second = SecondCopy {
+                after: drawn(after),
+                second_answers: strike.second_answers.unwrap_or(how.bits() & 1 == 1),
+            };
             add(&mut disturbance.duplicate, fault, second);
         }
         FaultKind::Refuse { status, retry_after } => add(&mut disturbance.refuse, fault, (*status, *retry_after)),

@@ -10,7 +10,8 @@ use crate::history::record::Purpose;
 /// One fault of a scenario.
 #[derive(Debug, Clone)]
 pub struct Fault {
-    /// Its ID: F1, F2, … in the scenario's order.
+    /// Its ID: F1, F2, … in the scenario's order, unless the scenario says otherwise. Every choice about the fault is drawn
+    /// from it.
     pub id: SmolStr,
     /// What it does.
     pub kind: FaultKind,
@@ -24,6 +25,38 @@ pub struct Fault {
     pub during: Option<Window>,
     /// The chance that it strikes where it can, 0 to 1.
     pub chance: f64,
+    /// What it strikes, one by one, if that is said: then neither `at`, `on`, `step`, `during` nor `chance` decides anything.
+    pub strikes: Option<Vec<Strike>>,
+}
+
+/// One strike of a fault, named by what the fault's choices are drawn from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Strike {
+    /// The kind of request, for a fault of requests.
+    pub request: Option<Purpose>,
+    /// What is struck: a request's logical key (an intent, an action ID), a backend step's key, the action ID at a crash
+    /// point, the Company of a restart.
+    pub key: SmolStr,
+    /// How often that was there before: tries of a request, arrivals at a point, restarts of the Company.
+    pub attempt: u64,
+    /// How long it holds, or comes after what it strikes; for a restart, when. `None`: as drawn.
+    pub time: Option<Duration>,
+    /// For a second copy, whether its answer is the one that is heard. `None`: as drawn.
+    pub second_answers: Option<bool>,
+}
+
+impl Strike {
+    /// A strike whose effect is as drawn.
+    #[must_use]
+    pub fn on(request: Option<Purpose>, key: impl Into<SmolStr>, attempt: u64) -> Self {
+        Self { request, key: key.into(), attempt, time: None, second_answers: None }
+    }
+
+    /// Whether this is the strike of that name.
+    #[must_use]
+    pub fn names(&self, request: Option<Purpose>, key: &str, attempt: u64) -> bool {
+        self.attempt == attempt && self.request == request && self.key == key
+    }
 }
 
 /// A stretch of time, counted from the start of load.

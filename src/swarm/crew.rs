@@ -5,6 +5,7 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
+use futures_util::FutureExt as _;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -94,11 +95,10 @@ impl Crew {
         match kind.seat_at_once() {
             Some(seat) => {
                 let under_way = self.set_out(kind.journey, start, asked, seat);
-                self.tasks.spawn(async move {
-                    under_way.await;
+                self.tasks.spawn(under_way.map(move |()| {
                     // The load that started it may have ended.
                     let _ = ended.send(note);
-                });
+                }));
             }
             None => {
                 self.meter.held();
@@ -131,6 +131,7 @@ impl Crew {
         let person = Arc::clone(&member.person);
         let (crew, due) = (Arc::clone(self), start.due);
         self.meter.arrival(due.as_nanos(), asked.as_nanos());
+        self.meter.set_out(&journey.name);
         self.in_flight.fetch_add(1, Ordering::Relaxed);
         let held = self.field.now().since(asked);
         let run = JourneyRun { intent: start.intent.into(), number, due, held };

@@ -1,7 +1,6 @@
 //! One life of a party: its tasks end with it.
 
-use std::future::Future;
-
+use futures_lite::future;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 /// One life of a party, from a start to a stop.
@@ -23,14 +22,7 @@ impl Incarnation {
 
     /// Runs `future` until it ends or the incarnation does.
     pub(super) fn spawn<F: Future<Output = ()> + Send + 'static>(&self, future: F) {
-        let stopped = self.stopped.clone();
-        self.tasks.spawn(async move {
-            tokio::select! {
-                biased;
-                () = stopped.cancelled() => {}
-                () = future => {}
-            }
-        });
+        self.tasks.spawn(future::or(self.stopped.clone().cancelled_owned(), future));
     }
 
     /// Ends the incarnation; returns when each of its tasks is dropped, so that none acts afterwards.

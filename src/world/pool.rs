@@ -86,7 +86,8 @@ impl Pool {
         loop {
             let (mut sender, reused) = match self.idle_to(to).await {
                 Some(sender) => (sender, true),
-                None => match self.connect(to).await {
+                // Boxed: it is rare, and every request would carry its room.
+                None => match Box::pin(self.connect(to)).await {
                     Ok(sender) => (sender, false),
                     Err(why) => return Answer::Unsent(why),
                 },

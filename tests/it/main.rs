@@ -2,9 +2,11 @@
 
 mod defects;
 mod determinism;
+mod exploring;
 mod guard;
 mod latency;
 mod layering;
+mod network;
 mod overload;
 mod program;
 mod rehearsal;

@@ -26,7 +26,7 @@ fn plan(seed: u64) -> Plan {
 /// A fault of every request by which a User signs in or out or her Agent gets a token.
 fn fault(kind: FaultKind, chance: f64) -> Fault {
     let on = vec![Purpose::Token, Purpose::SignIn, Purpose::Revoke];
-    Fault { id: "F1".into(), kind, at: None, on, step: None, during: None, chance }
+    Fault { id: "F1".into(), kind, at: None, on, step: None, during: None, chance, strikes: None }
 }
 
 fn with(faults: Vec<Fault>, seed: u64) -> Rehearsal {

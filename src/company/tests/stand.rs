@@ -114,7 +114,16 @@ pub(super) fn with_defects(defects: impl IntoIterator<Item = CompanyDefect>) -> 
 
 /// A fault that always strikes the Company.
 pub(super) fn fault(kind: FaultKind, step: Option<&str>) -> Fault {
-    Fault { id: "F1".into(), kind, at: None, on: Vec::new(), step: step.map(SmolStr::from), during: None, chance: 1.0 }
+    Fault {
+        id: "F1".into(),
+        kind,
+        at: None,
+        on: Vec::new(),
+        step: step.map(SmolStr::from),
+        during: None,
+        chance: 1.0,
+        strikes: None,
+    }
 }
 
 /// What came back of a request.

@@ -12,6 +12,9 @@ use super::{section, words};
 pub(in crate::scenario) struct FaultSettings {
     /// What it does.
     pub(in crate::scenario) r#do: At<FaultChoice>,
+    /// Its ID in the history, from which its choices are drawn. Default: F1, F2, … by its place in the list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::scenario) id: Option<At<String>>,
     /// The Companies it strikes, by the scenario's name or by a Company's own. Default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::scenario) at: Option<At<String>>,
@@ -27,6 +30,30 @@ pub(in crate::scenario) struct FaultSettings {
     /// The chance that it strikes where it can. Default: 100%.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::scenario) chance: Option<At<Share>>,
+    /// What it strikes, one by one, in place of `at`, `on`, `step`, `during` and `chance`. Default: as the chance has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::scenario) strikes: Option<At<Vec<At<StrikeSettings>>>>,
+}
+
+/// One strike of a fault.
+#[derive(Debug, Clone, serde::Deserialize, serde::Serialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::scenario) struct StrikeSettings {
+    /// The kind of request; only, and always, for faults of requests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::scenario) request: Option<At<Word<Purpose>>>,
+    /// What is struck: the intent or action ID that a request is about, the key of a backend step, the action ID at a crash
+    /// point, the Company of a restart.
+    pub(in crate::scenario) key: At<String>,
+    /// How often that was there before. Default: 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::scenario) attempt: Option<u64>,
+    /// How long it holds, or comes after what it strikes; for a restart, when. Default: as drawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::scenario) time: Option<At<Time>>,
+    /// For a duplicate, whether the second copy's answer is the one that is heard. Default: as drawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::scenario) second_answers: Option<At<bool>>,
 }
 
 /// What a fault does.

@@ -9,6 +9,7 @@ mod company;
 mod fault;
 mod journey;
 mod load;
+mod network;
 mod scenario;
 mod target;
 
@@ -20,7 +21,7 @@ pub(super) use company::{
 };
 pub(super) use fault::{
     BackendTimeoutSettings, CrashSettings, DuplicateSettings, EffectWord, FaultChoice, FaultSettings, RefuseSettings,
-    RestartSettings, fault_words,
+    RestartSettings, StrikeSettings, fault_words,
 };
 pub(super) use journey::{
     AskUserSettings, ByChoice, CancelSettings, ConfirmSettings, JourneySettings, JourneyStepChoice, ProposeSettings,
@@ -29,6 +30,7 @@ pub(super) use journey::{
 pub(super) use load::{
     AgentStageSettings, ArrivalsWord, ClosedSettings, LoadChoice, OpenSettings, RateStageSettings, WhenFullWord,
 };
+pub(super) use network::{NetworkSettings, PartitionSettings};
 pub(super) use scenario::{
     AgentSettings, ExpectSettings, InvariantsSettings, RetrySettings, ScenarioFile, SessionModeWord, Switch,
 };

@@ -301,20 +301,29 @@ fn defaults_are_those_of_the_reference() {
     - do:
         duplicate:
           after: 5ms
+      id: F1
       chance: 100%
     - do:
         refuse:
           status: 503
+      id: F2
       chance: 100%
     - do:
         crash:
           point: reply.before
           down_for: 1s
+      id: F3
       chance: 100%
     - do:
         backend-timeout:
           effect: done
+      id: F4
       chance: 100%
+    network:
+      latency: 0s
+      loss: 0%
+      duplicate: 0%
+      partitions: []
     settle: 30s
     invariants: all
     expect:

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 mod aiming;
 mod capacity;
 mod docs;
+mod explicit;
 mod laws;
 mod mistakes;
 mod shipped;

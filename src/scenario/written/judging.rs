@@ -1,22 +1,36 @@
 //! Faults, invariants and expectations as a file has them.
 
 use super::text;
-use crate::plan::{Expectation, Fault, FaultKind, Invariants};
+use crate::plan::{Expectation, Fault, FaultKind, Invariants, Strike};
 use crate::scenario::raw::{
     BackendTimeoutSettings, CrashSettings, DuplicateSettings, EffectWord, ExpectSettings, FaultChoice, FaultSettings,
-    InvariantsSettings, RefuseSettings, RestartSettings,
+    InvariantsSettings, RefuseSettings, RestartSettings, StrikeSettings,
 };
 use crate::scenario::value::{At, Share, Spread, Time, WindowText, Word};
 
 pub(super) fn fault(plan: &Fault) -> FaultSettings {
+    let strikes = plan.strikes.as_ref().map(|list| list.iter().map(|plan| At::nowhere(strike(plan))).collect());
+    let listed = strikes.is_some();
     let on: Vec<_> = plan.on.iter().copied().map(Word).collect();
     FaultSettings {
         r#do: At::nowhere(kind(&plan.kind)),
-        at: plan.at.as_ref().map(text),
-        on: if on.is_empty() { None } else { Some(At::nowhere(on)) },
-        step: plan.step.as_ref().map(text),
-        during: plan.during.map(|window| At::nowhere(WindowText(window))),
-        chance: Some(At::nowhere(Share(plan.chance))),
+        id: Some(text(&plan.id)),
+        at: plan.at.as_ref().filter(|_| !listed).map(text),
+        on: if on.is_empty() || listed { None } else { Some(At::nowhere(on)) },
+        step: plan.step.as_ref().filter(|_| !listed).map(text),
+        during: plan.during.filter(|_| !listed).map(|window| At::nowhere(WindowText(window))),
+        chance: (!listed).then(|| At::nowhere(Share(plan.chance))),
+        strikes: strikes.map(At::nowhere),
+    }
+}
+
+fn strike(plan: &Strike) -> StrikeSettings {
+    StrikeSettings {
+        request: plan.request.map(|purpose| At::nowhere(Word(purpose))),
+        key: text(&plan.key),
+        attempt: Some(plan.attempt),
+        time: plan.time.map(|time| At::nowhere(Time(time))),
+        second_answers: plan.second_answers.map(At::nowhere),
     }
 }
 
