@@ -5,6 +5,7 @@ mod determinism;
 mod exploring;
 mod guard;
 mod latency;
+mod later;
 mod layering;
 mod network;
 mod overload;

@@ -157,6 +157,7 @@ fn actions(target: &Target) -> IndexMap<SmolStr, Action> {
 
 fn journey_to(journey: &Journey, target: &Target) -> Journey {
     let mut journey = journey.clone();
+    journey.steps.retain(|step| !matches!(step, JourneyStep::Later { .. }));
     for step in &mut journey.steps {
         if let JourneyStep::Propose { at, .. } = step {
             *at = target.name.clone();
