@@ -22,7 +22,7 @@ use super::view::Seen;
 use crate::{
     history::record::Outcome,
     protocol::{DeviceAuthorization, ErrorCode, Operation, TokenResponse, json, token::TOKEN_TYPE_DPOP},
-    world::{Answer, Moment, Why},
+    world::{Answer, Why},
 };
 
 /// The longest `Retry-After` that an Agent waits for.
@@ -61,8 +61,8 @@ pub(super) struct Expected<'a> {
     pub(super) acts: bool,
     /// Whether its proof carried a nonce.
     pub(super) nonce: bool,
-    /// When its token ends.
-    pub(super) token_ends: Moment,
+    /// When its token ends, on the wall clock.
+    pub(super) token_ends: Timestamp,
     /// Whether its token may have been replaced or signed out since.
     pub(super) token_doubtful: &'a AtomicBool,
 }
@@ -148,8 +148,8 @@ impl Ended {
     }
 }
 
-/// Says what an answer means; `now` and `wall` are when it came.
-pub(super) fn judge(answer: Answer, reading: &Reading<'_>, now: Moment, wall: Timestamp) -> Ended {
+/// Says what an answer means; `wall` is when it came.
+pub(super) fn judge(answer: Answer, reading: &Reading<'_>, wall: Timestamp) -> Ended {
     let response = match answer {
         Answer::Response(response) => response,
         Answer::Unknown(why) => return Ended::without_answer(Outcome::Unknown, why),
@@ -164,7 +164,7 @@ pub(super) fn judge(answer: Answer, reading: &Reading<'_>, now: Moment, wall: Ti
         let content = location.map_or(Content::Nothing, |location| Content::Elsewhere(location.to_owned()));
         Ended { content, ..Ended::new(Outcome::Done, Some(status)) }
     } else {
-        failure(&response, reading, now)
+        failure(&response, reading, wall)
     };
     Ended { retry_after, nonce, ..ended }
 }
@@ -246,7 +246,7 @@ fn seen(operation: Operation, expected: &Expected<'_>) -> Option<Arc<Seen>> {
     if asked_for { Seen::new(expected.company, operation).map(Arc::new) } else { None }
 }
 
-fn failure(response: &Response<Bytes>, reading: &Reading<'_>, now: Moment) -> Ended {
+fn failure(response: &Response<Bytes>, reading: &Reading<'_>, wall: Timestamp) -> Ended {
     let status = response.status();
     let mut members: Map<String, Value> = json::parse_object(response.body()).unwrap_or_default();
     let word = members.get("error").and_then(Value::as_str).and_then(word);
@@ -259,7 +259,7 @@ fn failure(response: &Response<Bytes>, reading: &Reading<'_>, now: Moment) -> En
     }
     let definite = match reading {
         Reading::Document | Reading::Token | Reading::SignIn | Reading::Nothing => status.is_client_error(),
-        Reading::Values(expected) | Reading::Operation(expected) => is_definite(status, code, expected, now),
+        Reading::Values(expected) | Reading::Operation(expected) => is_definite(status, code, expected, wall),
     };
     if !definite {
         ended.outcome = Outcome::Unknown;
@@ -270,7 +270,7 @@ fn failure(response: &Response<Bytes>, reading: &Reading<'_>, now: Moment) -> En
 }
 
 /// Whether a failure shows that the request did nothing, however many copies of it arrived.
-fn is_definite(status: StatusCode, code: Option<ErrorCode>, expected: &Expected<'_>, now: Moment) -> bool {
+fn is_definite(status: StatusCode, code: Option<ErrorCode>, expected: &Expected<'_>, wall: Timestamp) -> bool {
     if !status.is_client_error() || status == StatusCode::REQUEST_TIMEOUT {
         return false;
     }
@@ -280,7 +280,7 @@ fn is_definite(status: StatusCode, code: Option<ErrorCode>, expected: &Expected<
         Some(ErrorCode::InvalidDpopProof) => false,
         // So here, if the nonce or the token ended between the two, or the sign-in behind it.
         Some(ErrorCode::UseDpopNonce) => !expected.nonce,
-        Some(ErrorCode::InvalidToken) => now < expected.token_ends && !expected.token_doubtful.load(Ordering::Acquire),
+        Some(ErrorCode::InvalidToken) => wall < expected.token_ends && !expected.token_doubtful.load(Ordering::Acquire),
         Some(ErrorCode::SignInRequired) => !expected.token_doubtful.load(Ordering::Acquire),
         _ => true,
     }

@@ -75,6 +75,10 @@ impl Course<'_> {
                 dealing = Some(self.propose(at, action, steps).await?);
                 continue;
             }
+            if let JourneyStep::Later { by } = step {
+                self.shared().world.move_wall(*by);
+                continue;
+            }
             if matches!(step, JourneyStep::SignOut) {
                 if !later.is_empty() {
                     self.sign_out().await; // as the last step it is taken after the journey's end
@@ -96,7 +100,7 @@ impl Course<'_> {
     async fn step(&mut self, dealing: &mut Dealing, step: &JourneyStep, later: &[JourneyStep]) -> Flow {
         let process = &mut self.process;
         match step {
-            JourneyStep::Propose { .. } | JourneyStep::SignOut => Flow::Continue(()),
+            JourneyStep::Propose { .. } | JourneyStep::Later { .. } | JourneyStep::SignOut => Flow::Continue(()),
             JourneyStep::AskUser(ask) => match next_confirm(later) {
                 // Only what the permission does not cover is asked.
                 Some(Confirm { by: By::StandingPermission { up_to }, .. }) if dealing.is_covered(up_to) => {

@@ -9,10 +9,10 @@ use std::{
 };
 
 use http::HeaderValue;
+use jiff::Timestamp;
 use smol_str::SmolStr;
 
 use super::person::lock;
-use crate::world::Moment;
 
 /// What a User holds at one Company.
 #[derive(Debug)]
@@ -70,9 +70,9 @@ pub(super) struct Token {
     pub(super) header: HeaderValue,
     pub(super) ath: String,
     pub(super) session: SmolStr,
-    /// When it ends.
-    pub(super) ends: Moment,
-    pub(super) renew_at: Moment,
+    /// When it ends, on the wall clock.
+    pub(super) ends: Timestamp,
+    pub(super) renew_at: Timestamp,
     /// Whether it was given to a Session that is signed in.
     pub(super) signed_in: bool,
     /// Whether the Company may have ended it since, by giving another one or by a sign-out.
@@ -115,7 +115,12 @@ impl Sessions {
     }
 
     /// The token that is wanted, unless it is about to end or is the one that was refused.
-    pub(super) fn usable(&self, wanted: Wanted<'_>, now: Moment, refused: Option<&Arc<Token>>) -> Option<Arc<Token>> {
+    pub(super) fn usable(
+        &self,
+        wanted: Wanted<'_>,
+        now: Timestamp,
+        refused: Option<&Arc<Token>>,
+    ) -> Option<Arc<Token>> {
         let held = lock(&self.held);
         let (_, token) = held.tokens.iter().find(|(known, _)| known.as_deref() == wanted.resource)?;
         let good = now < token.renew_at

@@ -102,7 +102,7 @@ impl Process {
         world.record(Event::Call(call));
         let reply = world.call(request, about).await;
         let done = world.now();
-        let ended = answer::judge(reply.answer, &reading, done, world.wall());
+        let ended = answer::judge(reply.answer, &reading, world.wall());
         let (outcome, why) = (ended.outcome, ended.why.clone());
         world.record(Event::Return(Return {
             call: id,

@@ -8,6 +8,7 @@ use std::{
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, Request, Uri, header};
+use jiff::Timestamp;
 use smol_str::SmolStr;
 
 use super::{
@@ -28,7 +29,6 @@ use crate::{
         ErrorCode, TokenRequest, TokenResponse,
         token::{CLIENT_ASSERTION_TYPE, FORM_CONTENT_TYPE, GRANT_DEVICE_CODE, GRANT_JWT_BEARER, GRANT_REFRESH_TOKEN},
     },
-    world::Moment,
 };
 
 /// How long assertions are good, in seconds (digest 3.6).
@@ -125,7 +125,7 @@ impl TokenDesk<'_> {
         let (shared, sessions) = (&self.person.shared, &self.home.sessions);
         let always = shared.plan.target.as_ref().is_some_and(|target| target.sign_in.is_some());
         let wanted = Wanted { signed_in: wanted.signed_in || always, ..wanted };
-        if let Some(token) = sessions.usable(wanted, shared.world.now(), refused) {
+        if let Some(token) = sessions.usable(wanted, shared.world.wall(), refused) {
             return Ok(token);
         }
         // Boxed: most requests have a token at hand, and would carry the room of all that gets one.
@@ -141,7 +141,7 @@ impl TokenDesk<'_> {
     ) -> Result<Arc<Token>, NoToken> {
         let (shared, sessions) = (&self.person.shared, &self.home.sessions);
         let mut asking = sessions.asking.lock().await;
-        if let Some(token) = sessions.usable(wanted, shared.world.now(), refused) {
+        if let Some(token) = sessions.usable(wanted, shared.world.wall(), refused) {
             return Ok(token);
         }
         let (mut tries, mut sign_ins) = (Tries::default(), 0);
@@ -170,7 +170,7 @@ impl TokenDesk<'_> {
                 (None, _) if wanted.signed_in || account.is_some() => (Grant::Session, None),
                 (_, None) | (None, Some(_)) => (Grant::Session, wanted.resource),
             };
-            let asked_at = shared.world.now();
+            let asked_at = shared.world.wall();
             let ended = self.ask(process, &mut asking, grant, resource).await?;
             if let Content::Token(answer) = &ended.content {
                 let token = self.take(&mut asking, grant, resource, answer, asked_at)?;
@@ -301,7 +301,7 @@ impl TokenDesk<'_> {
         grant: Grant<'_>,
         resource: Option<&str>,
         answer: &TokenResponse,
-        asked_at: Moment,
+        asked_at: Timestamp,
     ) -> Result<Arc<Token>, NoToken> {
         let session = SmolStr::from(answer.session_id.as_str());
         let lives = Duration::from_secs(answer.expires_in);
@@ -309,8 +309,8 @@ impl TokenDesk<'_> {
             header: secret(format!("DPoP {}", answer.access_token))?,
             ath: digest::ath(&answer.access_token),
             session: session.clone(),
-            ends: asked_at + lives,
-            renew_at: asked_at + (lives - RENEW_BEFORE_MAX.min(lives / 10)),
+            ends: after(asked_at, lives),
+            renew_at: after(asked_at, lives - RENEW_BEFORE_MAX.min(lives / 10)),
             signed_in: !matches!(grant, Grant::Session),
             doubtful: AtomicBool::new(false),
         });
@@ -331,6 +331,11 @@ impl TokenDesk<'_> {
         self.home.sessions.keep(resource, &token);
         Ok(token)
     }
+}
+
+/// The time so long after another, or the last that there is.
+fn after(time: Timestamp, wait: Duration) -> Timestamp {
+    time.checked_add(wait).unwrap_or(Timestamp::MAX)
 }
 
 /// A form, as a request that carries no credential beside it.

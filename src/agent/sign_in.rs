@@ -169,7 +169,7 @@ impl TokenDesk<'_> {
             process.next_due(course.next);
         }
         let grant = Grant::Device(&course.begun.device_code);
-        let asked_at = world.now();
+        let asked_at = world.wall();
         let ended = self.ask(process, asking, grant, None).await?;
         if let Content::Token(answer) = &ended.content {
             return Ok(Polled::SignedIn(self.take(asking, grant, None, answer, asked_at)?));

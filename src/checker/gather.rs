@@ -108,6 +108,7 @@ impl Checker {
                 };
                 add(&mut self.case(&attempt.action).tries, tried);
             }
+            Event::Clock(moved) => self.ground.clock_moved(point, moved),
             Event::Phase(phase) => match phase.is {
                 PhaseIs::Settled => {
                     self.ground.settled = Some(point);

@@ -9,7 +9,7 @@ use super::anomaly::Needs;
 use super::case::{Case, Look, Point, Standing};
 use super::money::{Money, money_in};
 use super::time::Wall;
-use crate::history::record::{ActionShape, Company, End, Observation, Order, Run, Terms};
+use crate::history::record::{ActionShape, ClockMoved, Company, End, Observation, Order, Run, Terms};
 
 /// What stands in the ledger's file.
 const LEDGER: [Observation; 2] = [Observation::Ledger, Observation::Performed];
@@ -30,11 +30,20 @@ pub(crate) struct Extent {
     pub(crate) end: Option<End>,
 }
 
+/// A move of the wall clock: nobody had seen it before `since`, and everybody has after `told`.
+#[derive(Debug, Clone, Copy)]
+struct Move {
+    since: u64,
+    told: u64,
+    by: i64,
+}
+
 /// What holds for the whole history.
 #[derive(Debug, Default)]
 pub(crate) struct Ground {
     pub(crate) run: Option<Run>,
     pub(crate) epoch: Option<i64>,
+    moves: Vec<Move>,
     pub(crate) observes: BTreeSet<Observation>,
     pub(crate) shapes: FxHashMap<SmolStr, BTreeMap<SmolStr, ActionShape>>,
     pub(crate) terms: FxHashMap<SmolStr, TermsFacts>,
@@ -127,10 +136,25 @@ impl Ground {
         self.before(confirmed, settled) && confirmed.at.saturating_add(half) <= settled.at
     }
 
-    /// The wall-clock times that a place may stand for, in nanoseconds since 1970, clock error allowed for.
+    /// Takes in that the wall clock was moved on.
+    pub(crate) fn clock_moved(&mut self, told: Point, moved: &ClockMoved) {
+        let by = i64::try_from(moved.by_ms.saturating_mul(1_000_000)).unwrap_or(i64::MAX);
+        self.moves.push(Move { since: moved.since.min(told.at), told: told.at, by });
+    }
+
+    /// The wall-clock times that a place may stand for, in nanoseconds since 1970, clock error allowed for. Where the clock
+    /// was just being moved it may stand for either side.
     pub(crate) fn wall(&self, point: Point) -> Option<(i64, i64)> {
         let at = self.epoch?.checked_add(i64::try_from(point.at).ok()?)?;
-        Some((at.saturating_sub(self.clock_error()), at.saturating_add(self.clock_error())))
+        // Of clocks that differ, one may be past the move when the other is not.
+        let slack = u64::try_from(self.clock_error()).unwrap_or_default();
+        let sum = |counts: &dyn Fn(&&Move) -> bool| {
+            self.moves.iter().filter(counts).fold(0i64, |sum, moved| sum.saturating_add(moved.by))
+        };
+        let surely = sum(&|moved| moved.told.saturating_add(slack) < point.at);
+        let perhaps = sum(&|moved| moved.since <= point.at.saturating_add(slack));
+        let (from, to) = (at.saturating_add(surely), at.saturating_add(perhaps));
+        Some((from.saturating_sub(self.clock_error()), to.saturating_add(self.clock_error())))
     }
 
     /// Whether the history reaches up to a place of the ledger.

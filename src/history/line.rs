@@ -3,8 +3,8 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer, ser::SerializeMap};
 
 use super::record::{
-    Approval, Attempt, BackendRequest, Call, Company, Effect, End, Event, FaultStruck, LedgerEntry, LedgerRecord,
-    Lifecycle, Offer, Performed, Phase, Record, Return, Run, Session, Terms, Totals, Wire,
+    Approval, Attempt, BackendRequest, Call, ClockMoved, Company, Effect, End, Event, FaultStruck, LedgerEntry,
+    LedgerRecord, Lifecycle, Offer, Performed, Phase, Record, Return, Run, Session, Terms, Totals, Wire,
 };
 
 /// Writes `{"seq":…,"at":…,"<kind>":{…}}` and reads it back, refusing lines with no event, two events, or unknown kinds.
@@ -86,6 +86,7 @@ lines!(Record, event, Event, {
     "attempt" => Attempt(Attempt),
     "fault" => Fault(FaultStruck),
     "lifecycle" => Lifecycle(Lifecycle),
+    "clock" => Clock(ClockMoved),
     "phase" => Phase(Phase),
     "end" => End(End),
 });

@@ -50,6 +50,8 @@ pub enum Event {
     Fault(FaultStruck),
     /// A party started or stopped.
     Lifecycle(Lifecycle),
+    /// The wall clock was moved on.
+    Clock(ClockMoved),
     /// The run passed into another phase.
     Phase(Phase),
     /// The trailer: always the last line of a complete history.
@@ -530,6 +532,16 @@ pub struct FaultStruck {
     /// How long it holds a message or a party, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub for_ms: Option<u64>,
+}
+
+/// The wall clock of all parties was moved on, in one step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClockMoved {
+    /// From when on it is moved, in nanoseconds since the run began; before this record, or at it.
+    pub since: u64,
+    /// By how much, in milliseconds.
+    pub by_ms: u64,
 }
 
 /// A party started or stopped.

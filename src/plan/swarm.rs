@@ -85,6 +85,11 @@ pub enum JourneyStep {
         /// For how long.
         time: Distribution,
     },
+    /// The wall clock of all parties moves on by so long, in one step.
+    Later {
+        /// By how long, in whole milliseconds.
+        by: Duration,
+    },
     /// The Agent signs the User out at the Company that it proposed at. As the last step it is taken however the journey
     /// came to its end.
     SignOut,

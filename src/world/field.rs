@@ -31,7 +31,7 @@ use crate::{
     fault::{Faults, PlannedRestart},
     history::{
         Event, Recorder,
-        record::{FaultStruck, Lifecycle, LifecycleIs},
+        record::{ClockMoved, FaultStruck, Lifecycle, LifecycleIs},
     },
     identity::Signatures,
     plan::CrashPoint,
@@ -123,6 +123,7 @@ pub struct Field {
     seed: u64,
     clock: Clock,
     epoch: Timestamp,
+    wall_steps: RwLock<Vec<WallStep>>,
     recorder: Recorder,
     faults: Faults,
     lane: Lane,
@@ -139,6 +140,13 @@ pub struct Field {
     /// How often each crash point was come to, in the order of the catalogue.
     points: [AtomicU64; CrashPoint::ALL.len()],
     trouble: Arc<OnceLock<String>>,
+}
+
+/// A move of the wall clock.
+#[derive(Debug, Clone, Copy)]
+struct WallStep {
+    at: Moment,
+    by: Duration,
 }
 
 impl fmt::Debug for Field {
@@ -163,6 +171,7 @@ impl Field {
             seed: options.seed,
             clock: options.clock,
             epoch: options.epoch,
+            wall_steps: RwLock::default(),
             recorder: options.recorder,
             faults: options.faults,
             lane: options.lane,
@@ -209,14 +218,37 @@ impl Field {
     #[must_use]
     pub fn wall_at(&self, moment: Moment) -> Timestamp {
         let since = SignedDuration::from_nanos(i64::try_from(moment.as_nanos()).unwrap_or(i64::MAX));
-        self.epoch.checked_add(since).unwrap_or(Timestamp::MAX)
+        let steps = read(&self.wall_steps);
+        let moved: Duration = steps.iter().take_while(|step| step.at <= moment).map(|step| step.by).sum();
+        let moved = SignedDuration::try_from(moved).unwrap_or(SignedDuration::MAX);
+        self.epoch.checked_add(since.saturating_add(moved)).unwrap_or(Timestamp::MAX)
     }
 
-    /// The moment at some wall-clock time; the beginning for times before it.
+    /// Moves the wall clock of all parties on by so long, at once, and tells the history. Nothing else moves: waits and
+    /// latencies are of the other clock.
+    pub(super) fn move_wall(&self, by: Duration) {
+        // Told before anybody can look: whoever reads the clock at or after `at` sees it moved.
+        let mut steps = write(&self.wall_steps);
+        let at = self.now();
+        steps.push(WallStep { at, by });
+        let by_ms = u64::try_from(by.as_millis()).unwrap_or(u64::MAX);
+        self.record(Event::Clock(ClockMoved { since: at.as_nanos(), by_ms }));
+    }
+
+    /// The moment at some wall-clock time, as far as the clock was moved until now; the beginning for times before it, and
+    /// the moment of the move for times that were left out.
     #[must_use]
     pub fn moment_at(&self, wall: Timestamp) -> Moment {
-        let since = wall.duration_since(self.epoch);
-        Moment::START + Duration::try_from(since).unwrap_or_default()
+        let since = Duration::try_from(wall.duration_since(self.epoch)).unwrap_or_default();
+        let (mut moved, mut earliest) = (Duration::ZERO, Moment::START);
+        for step in read(&self.wall_steps).iter() {
+            if Moment::START + since.saturating_sub(moved) < step.at {
+                break;
+            }
+            moved += step.by;
+            earliest = step.at;
+        }
+        earliest.max(Moment::START + since.saturating_sub(moved))
     }
 
     /// Waits until that moment.

@@ -99,6 +99,12 @@ impl World {
         self.field.moment_at(wall)
     }
 
+    /// Moves the wall clock on by so long, in whole milliseconds, for every party of the run; waits and latencies stay what
+    /// they are.
+    pub fn move_wall(&self, by: Duration) {
+        self.field.move_wall(Duration::from_millis(u64::try_from(by.as_millis()).unwrap_or(u64::MAX)));
+    }
+
     /// The choice for `purpose` that `key` and `attempt` name.
     #[must_use]
     pub fn draw(&self, purpose: &str, key: &str, attempt: u64) -> Draw {

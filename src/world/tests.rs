@@ -18,8 +18,8 @@ use jiff::Timestamp;
 use smol_str::SmolStr;
 
 use super::{
-    About, Answer, Authority, Clock, Delivery, Field, FieldOptions, Host, Lane, Party, PartyKind, Passing, Reply, Why,
-    World,
+    About, Answer, Authority, Clock, Delivery, Field, FieldOptions, Host, Lane, Moment, Party, PartyKind, Passing,
+    Reply, Why, World,
 };
 use crate::{
     fault::Faults,
@@ -143,6 +143,35 @@ fn wire_seen(field: &Field) -> Vec<(WireIs, u32)> {
             _ => None,
         })
         .collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_moved_wall_clock_is_moved_for_everybody_and_from_then_on() {
+    let field = field(Lane::Direct(Signatures::Real), Vec::new()).await;
+    let (one, other) =
+        (field.world(Party::new(PartyKind::Agent, "one")), field.world(Party::new(PartyKind::Agent, "other")));
+    let epoch = one.wall_at(Moment::START);
+    let seconds = Duration::from_secs;
+    one.sleep(seconds(10)).await;
+    one.move_wall(seconds(3_600));
+    assert_eq!(other.wall(), epoch + seconds(3_610));
+    assert_eq!(other.now(), Moment::START + seconds(10));
+    assert_eq!(other.wall_at(Moment::START + seconds(9)), epoch + seconds(9));
+    one.sleep(seconds(5)).await;
+    other.move_wall(seconds(100));
+    assert_eq!(one.wall(), epoch + seconds(3_715));
+    // The way back: times before, within and after the hour that was left out.
+    for (wall, moment) in
+        [(9, 9), (10, 10), (1_000, 10), (3_610, 10), (3_612, 12), (3_700, 15), (3_715, 15), (3_725, 25)]
+    {
+        assert_eq!(one.moment_at(epoch + seconds(wall)), Moment::START + seconds(moment), "{wall}");
+    }
+    let told = field.recorder().snapshot().0.into_iter().filter_map(|record| match record.event {
+        Event::Clock(moved) => Some((record.at, moved.since, moved.by_ms)),
+        _ => None,
+    });
+    let told: Vec<_> = told.collect();
+    assert_eq!(told, [(10_000_000_000, 10_000_000_000, 3_600_000), (15_000_000_000, 15_000_000_000, 100_000)]);
 }
 
 #[tokio::test]

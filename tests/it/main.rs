@@ -7,6 +7,7 @@ mod exploring;
 mod guard;
 mod lanes;
 mod latency;
+mod later;
 mod layering;
 mod network;
 mod overload;

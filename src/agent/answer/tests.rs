@@ -12,9 +12,14 @@ fn expected(wrapped: bool, acts: bool) -> Expected<'static> {
         wrapped,
         acts,
         nonce: false,
-        token_ends: Moment::from_nanos(100),
+        token_ends: at(100),
         token_doubtful: &CERTAIN,
     }
+}
+
+/// So many nanoseconds after 1970.
+fn at(nanoseconds: i128) -> Timestamp {
+    Timestamp::from_nanosecond(nanoseconds).unwrap()
 }
 
 static CERTAIN: AtomicBool = AtomicBool::new(false);
@@ -29,8 +34,7 @@ fn answer(status: u16, headers: &[(&'static str, &str)], body: &str) -> Answer {
 }
 
 fn judged(expected: Expected<'_>, status: u16, body: &str) -> (Outcome, Option<SmolStr>) {
-    let ended =
-        judge(answer(status, &[], body), &Reading::Operation(expected), Moment::from_nanos(50), Timestamp::UNIX_EPOCH);
+    let ended = judge(answer(status, &[], body), &Reading::Operation(expected), at(50));
     (ended.outcome, ended.why)
 }
 
@@ -49,7 +53,7 @@ fn what_cannot_be_read_says_nothing_of_what_happened() {
 
 #[test]
 fn a_garbled_document_is_none() {
-    let read = |body| judge(answer(200, &[], body), &Reading::Document, Moment::START, Timestamp::UNIX_EPOCH);
+    let read = |body| judge(answer(200, &[], body), &Reading::Document, Timestamp::UNIX_EPOCH);
     for body in ["", "<html>", "{\"protocol_version\":", "{} {}"] {
         let ended = read(body);
         assert_eq!((ended.outcome, ended.why.as_deref()), (Outcome::Unknown, Some("unreadable")), "{body}");
@@ -99,7 +103,7 @@ fn only_what_shows_that_nothing_was_done_is_a_refusal() {
     // A nonce or token that ended between two copies of the request.
     let old_nonce = Expected { nonce: true, ..expected(false, true) };
     assert_eq!(judged(old_nonce, 401, &error("use_dpop_nonce")).0, Outcome::Unknown);
-    let old_token = Expected { token_ends: Moment::from_nanos(50), ..expected(false, true) };
+    let old_token = Expected { token_ends: at(50), ..expected(false, true) };
     assert_eq!(judged(old_token, 401, &error("invalid_token")).0, Outcome::Unknown);
     // A token that another one may have taken the place of, and a sign-in that may have ended, in between.
     for (status, word) in [(401, "invalid_token"), (403, "sign_in_required")] {
@@ -112,9 +116,7 @@ fn only_what_shows_that_nothing_was_done_is_a_refusal() {
 
 #[test]
 fn a_sign_in_that_begins_has_codes_and_a_revocation_has_no_content() {
-    let read = |body: &str, reading: &Reading<'_>| {
-        judge(answer(200, &[], body), reading, Moment::START, Timestamp::UNIX_EPOCH)
-    };
+    let read = |body: &str, reading: &Reading<'_>| judge(answer(200, &[], body), reading, Timestamp::UNIX_EPOCH);
     let whole = r#"{"device_code":"d","user_code":"u","verification_uri":"https://a.example/d","expires_in":600}"#;
     assert!(matches!(read(whole, &Reading::SignIn).content, Content::SignIn(begun) if begun.interval == 5));
     for wrong in [
@@ -130,7 +132,7 @@ fn a_sign_in_that_begins_has_codes_and_a_revocation_has_no_content() {
     for body in ["", "{}", "<p>Done.</p>"] {
         assert_eq!(read(body, &Reading::Nothing).outcome, Outcome::Done);
     }
-    let seen_other = judge(answer(303, &[], ""), &Reading::Nothing, Moment::START, Timestamp::UNIX_EPOCH);
+    let seen_other = judge(answer(303, &[], ""), &Reading::Nothing, Timestamp::UNIX_EPOCH);
     assert_eq!(seen_other.outcome, Outcome::Unknown);
 }
 
@@ -138,11 +140,11 @@ fn a_sign_in_that_begins_has_codes_and_a_revocation_has_no_content() {
 fn a_refusal_may_carry_the_operation_and_its_garbage_does_not_hide_the_error() {
     let body = format!("{{\"error\":\"terms_changed\",\"operation\":{OPERATION}}}");
     let reading = Reading::Operation(expected(false, true));
-    let ended = judge(answer(409, &[], &body), &reading, Moment::START, Timestamp::UNIX_EPOCH);
+    let ended = judge(answer(409, &[], &body), &reading, Timestamp::UNIX_EPOCH);
     assert_eq!(ended.code, Some(ErrorCode::TermsChanged));
     assert_eq!(ended.seen().unwrap().action, "shop-1/operation/op_1");
     let garbage = r#"{"error":"terms_changed","operation":[7]}"#;
-    let ended = judge(answer(409, &[], garbage), &reading, Moment::START, Timestamp::UNIX_EPOCH);
+    let ended = judge(answer(409, &[], garbage), &reading, Timestamp::UNIX_EPOCH);
     assert!(ended.code == Some(ErrorCode::TermsChanged) && ended.seen().is_none());
 }
 
@@ -159,7 +161,7 @@ fn retry_after_is_seconds_or_a_date_and_at_most_an_hour() {
     let wall: Timestamp = "2026-10-08T19:20:00Z".parse().unwrap();
     let wait = |text: &str| {
         let reading = Reading::Operation(expected(false, true));
-        judge(answer(503, &[("retry-after", text)], ""), &reading, Moment::START, wall).retry_after
+        judge(answer(503, &[("retry-after", text)], ""), &reading, wall).retry_after
     };
     assert_eq!(wait("3"), Some(Duration::from_secs(3)));
     assert_eq!(wait("Thu, 08 Oct 2026 19:20:07 GMT"), Some(Duration::from_secs(7)));

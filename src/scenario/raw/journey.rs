@@ -34,6 +34,8 @@ pub(in crate::scenario) enum JourneyStepChoice {
     Cancel(CancelSettings),
     /// Do nothing for a while.
     Wait(Spread),
+    /// Move the wall clock of all parties on by so long, in one step.
+    Later(At<Time>),
     /// Sign the User out. As the last step it is taken however the journey ends.
     SignOut,
     /// The User leaves; the proposal is left to expire. The last step.

@@ -80,22 +80,31 @@ impl Walk<'_> {
                 JourneyStep::Cancel { after: settings.after.clone().map_or(Distribution::ZERO, |spread| spread.0) }
             }
             JourneyStepChoice::Wait(spread) => JourneyStep::Wait { time: spread.0.clone() },
+            JourneyStepChoice::Later(by) => {
+                if by.value.0.as_millis() == 0 {
+                    self.findings.report(by.place, "`later` moves the clock by nothing; expected at least `1ms`");
+                }
+                JourneyStep::Later { by: by.value.0 }
+            }
             JourneyStepChoice::SignOut => JourneyStep::SignOut,
             JourneyStepChoice::WalkAway => JourneyStep::WalkAway,
         }
     }
 
-    /// What can stand where: first one `propose`, nothing after `walk-away`, and only waiting at an action that is done at once.
+    /// What can stand where: first one `propose`, nothing after `walk-away`, and only time passing at an action that is done at once.
     fn check_order(&mut self, step: &At<JourneyStepChoice>) {
         let proposes = matches!(step.value, JourneyStepChoice::Propose(_));
         if std::mem::replace(&mut self.left, matches!(step.value, JourneyStepChoice::WalkAway)) {
             self.findings.report(step.place, "a step after `walk-away`; expected none");
         } else if proposes && self.proposed {
             self.findings.report(step.place, "a second `propose`; expected one a journey, as its first step");
-        } else if !proposes && !self.proposed && !matches!(step.value, JourneyStepChoice::Wait(_)) {
+        } else if !proposes
+            && !self.proposed
+            && !matches!(step.value, JourneyStepChoice::Wait(_) | JourneyStepChoice::Later(_))
+        {
             self.findings.report(step.place, "nothing has been proposed before this step; expected `propose` first");
             self.proposed = true; // said once
-        } else if !matches!(step.value, JourneyStepChoice::Wait(_))
+        } else if !matches!(step.value, JourneyStepChoice::Wait(_) | JourneyStepChoice::Later(_))
             && let Some(action) = self.target.filter(|action| !action.operation)
         {
             let name = shown(&action.name);

@@ -89,7 +89,7 @@ fn misspelt_key_of_a_steps_settings() {
 #[test]
 fn misspelt_step() {
     insta::assert_snapshot!(told("- track", "- trak"), @r"
-    scenarios/small.yaml:14:9: unknown word `trak`; expected one of propose, ask-user, confirm, track, cancel, wait, sign-out, walk-away; did you mean `track`?
+    scenarios/small.yaml:14:9: unknown word `trak`; expected one of propose, ask-user, confirm, track, cancel, wait, later, sign-out, walk-away; did you mean `track`?
       14 |       - trak
          |         ^
     ");
@@ -924,4 +924,17 @@ fn a_minimum_of_partitions_that_there_are_not() {
       23 | reach: [faults.partition >= 5]
          |         ^
     ");
+}
+
+#[test]
+fn the_clock_moves_by_something_and_anywhere() {
+    let told_of_nothing = told("- track", "- later: 0s\n      - track");
+    assert!(
+        told_of_nothing.starts_with("scenarios/small.yaml:14:")
+            && told_of_nothing.contains("moves the clock by nothing"),
+        "{told_of_nothing}"
+    );
+    for step in ["- propose: { at", "- confirm", "- track"] {
+        assert_eq!(told(step, &format!("- later: 30d\n      {step}")), "no mistake");
+    }
 }

@@ -59,6 +59,7 @@ fn journey_step(plan: &JourneyStep) -> JourneyStepChoice {
             JourneyStepChoice::Cancel(CancelSettings { after: Some(Spread(after.clone())) })
         }
         JourneyStep::Wait { time } => JourneyStepChoice::Wait(Spread(time.clone())),
+        JourneyStep::Later { by } => JourneyStepChoice::Later(At::nowhere(Time(*by))),
         JourneyStep::SignOut => JourneyStepChoice::SignOut,
         JourneyStep::WalkAway => JourneyStepChoice::WalkAway,
     }

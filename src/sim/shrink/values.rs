@@ -195,6 +195,7 @@ fn spreads(plan: &mut Plan) -> Vec<&mut Distribution> {
             | JourneyStep::Confirm(_)
             | JourneyStep::Track
             | JourneyStep::SignOut
+            | JourneyStep::Later { .. }
             | JourneyStep::WalkAway => {}
         }
     }

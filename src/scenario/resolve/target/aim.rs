@@ -167,6 +167,7 @@ fn load_at(load: &Load) -> Load {
 
 fn journey_to(journey: &Journey, target: &Target) -> Journey {
     let mut journey = journey.clone();
+    journey.steps.retain(|step| !matches!(step, JourneyStep::Later { .. }));
     for step in &mut journey.steps {
         if let JourneyStep::Propose { at, .. } = step {
             *at = target.name.clone();

@@ -115,6 +115,10 @@ impl Drops<'_> {
     pub(super) fn note_journeys(&mut self, journeys: &[Journey]) {
         let target = &self.target.name;
         for journey in journeys {
+            if journey.steps.iter().any(|step| matches!(step, JourneyStep::Later { .. })) {
+                let name = &journey.name;
+                self.notes.push(format!("`later` of journey `{name}` is dropped: the clock of `{target}` is its own"));
+            }
             let mut changes = true;
             let mut action_name = SmolStr::default();
             for step in &journey.steps {
