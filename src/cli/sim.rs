@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    Console, Failure, Format, SignatureKind, SimArgs,
+    Console, Failure, SignatureKind, SimArgs,
+    explore::{self, Exploring},
     folder::{LATENCY_FILE, RunFolder, SCENARIO_FILE},
     judge, progress,
     run::{self, Measured},
@@ -23,11 +24,20 @@ use crate::{
 };
 
 pub(super) fn sim(args: &SimArgs, console: &Console) -> Result<ExitStatus, Failure> {
-    let SimArgs { run: args, signatures, shrink } = args;
+    let SimArgs { run: args, signatures, shrink, explore } = args;
     let overrides = Overrides { seed: args.seed, anomalies: judge::anomaly_names(), ..Overrides::default() };
     let mut plan = scenario::load(&args.scenario, &overrides).map_err(Failure::usage)?;
     if let Some(operations) = args.operations {
         run::limit(&mut plan, operations);
+    }
+    let own = if *signatures == SignatureKind::Fast { " --signatures fast" } else { "" };
+    if explore.asked() {
+        let replay = |seed| run::repeat_of("sim", args, own, seed);
+        return explore::explore(
+            &plan,
+            &Exploring { args, explore, signatures: *signatures, shrink: *shrink, replay: &replay },
+            console,
+        );
     }
     let folder = RunFolder::make(&args.out, &plan.name, run::now(), plan.seed)?;
     let plan = Arc::new(plan);
@@ -43,16 +53,10 @@ pub(super) fn sim(args: &SimArgs, console: &Console) -> Result<ExitStatus, Failu
         Some(keep) => Some(shrink::shrunk(&plan, *keep, &folder, console, args.quiet)?),
         None => None,
     };
-    let own = if *signatures == SignatureKind::Fast { " --signatures fast" } else { "" };
-    let summary = run::conclude(summary, &folder, run::repeat_of("sim", args, own, &plan))?;
+    let summary = run::conclude(summary, &folder, run::repeat_of("sim", args, own, plan.seed))?;
     if !args.quiet {
         console.result(&run::print(&summary, args.format, console));
-        match (shrunk, args.format) {
-            (Some(text), Format::Text) => console.result(&format!("\n{text}")),
-            // Stdout is for the summary alone.
-            (Some(text), Format::Json) => console.note(text.trim_end()),
-            (None, _) => {}
-        }
+        shrink::tell(shrunk, args.format, console);
     }
     Ok(run::status(&summary))
 }

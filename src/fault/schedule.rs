@@ -14,7 +14,7 @@ use smol_str::SmolStr;
 use super::strike::{Disturbance, SecondCopy, Struck};
 use crate::{
     history::record::Purpose,
-    plan::{CrashPoint, Distribution, Fault, FaultKind, Strike, Strikes, Window},
+    plan::{CrashPoint, Distribution, Fault, FaultKind, Network, Strike, Strikes, Window},
     world::{About, Draw, Moment},
 };
 
@@ -27,8 +27,9 @@ const HANG_UP_MILLISECONDS_MAX: f64 = 20.0;
 /// The faults of a run. They strike only while there is load, and within their windows.
 #[derive(Debug)]
 pub struct Faults {
-    seed: u64,
+    pub(super) seed: u64,
     faults: Vec<Fault>,
+    pub(super) network: Network,
     /// Company name to the scenario's name for it.
     groups: BTreeMap<SmolStr, SmolStr>,
     load_began: AtomicU64,
@@ -67,6 +68,7 @@ impl Faults {
         Self {
             seed,
             faults,
+            network: Network::calm(),
             groups: companies.into_iter().collect(),
             load_began: AtomicU64::new(NEVER),
             load_ended: AtomicU64::new(NEVER),
@@ -98,16 +100,22 @@ impl Faults {
 
     /// The faults that can strike `company` now. Where strikes are listed, the list alone says what is struck.
     fn active<'a>(&'a self, now: Moment, company: &'a str) -> impl Iterator<Item = &'a Fault> {
+        let elapsed = self.elapsed(now);
+        self.faults.iter().filter(move |fault| {
+            elapsed.is_some_and(|elapsed| {
+                fault.strikes.is_some()
+                    || fault.during.is_none_or(|Window { from, to }| (from..to).contains(&elapsed))
+                        && self.is_at(fault, company)
+            })
+        })
+    }
+
+    /// How long there has been load; `None` where there is none yet, or none any more.
+    pub(super) fn elapsed(&self, now: Moment) -> Option<Duration> {
         let began = self.load_began.load(Ordering::Acquire);
         let over = self.load_ended.load(Ordering::Acquire) <= now.as_nanos();
-        let elapsed = now.since(Moment::from_nanos(began));
         let running = began != NEVER && now.as_nanos() >= began && !over;
-        self.faults.iter().filter(move |fault| {
-            running
-                && (fault.strikes.is_some()
-                    || fault.during.is_none_or(|Window { from, to }| (from..to).contains(&elapsed))
-                        && self.is_at(fault, company))
-        })
+        running.then(|| now.since(Moment::from_nanos(began)))
     }
 
     /// The strike of `fault` on what is named so, if it strikes there: as listed, or as drawn under `drawn_key`.
@@ -126,7 +134,12 @@ impl Faults {
     }
 
     fn is_at(&self, fault: &Fault, company: &str) -> bool {
-        fault.at.as_ref().is_none_or(|at| at == company || self.groups.get(company).is_some_and(|group| group == at))
+        self.is_named(fault.at.as_ref(), company)
+    }
+
+    /// Whether `company` is meant by a name of its own or of its group; no name means all.
+    pub(super) fn is_named(&self, at: Option<&SmolStr>, company: &str) -> bool {
+        at.is_none_or(|at| at == company || self.groups.get(company).is_some_and(|group| group == at))
     }
 
     fn draw(&self, fault: &Fault, aspect: &str, key: &str, attempt: u64) -> Draw {

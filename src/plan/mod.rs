@@ -10,6 +10,7 @@ mod fault;
 mod judging;
 mod load;
 mod money;
+mod network;
 mod swarm;
 mod target;
 
@@ -23,6 +24,7 @@ pub use fault::{CrashPoint, Fault, FaultKind, Strike, Strikes, Window};
 pub use judging::{Comparison, Expectation, Figure, Invariants, Metric, Reach, ReachCounter, Threshold, Unit};
 pub use load::{AgentStage, Arrivals, ListedJourney, Load, LoadModel, RateStage, WhenFull};
 pub use money::{Money, PriceRange};
+pub use network::{Direction, Message, Network, Partition};
 pub use swarm::{AskUser, By, Confirm, Journey, JourneyStep, Retry, SwarmPlan};
 pub use target::{
     CaFile, ConnectTo, FakeValue, Hook, Hooks, KnownOperator, Performed, Piece, Preparation, RequestShape, Settle,
@@ -55,6 +57,8 @@ pub struct Plan {
     pub load: Vec<Load>,
     /// The faults, in the scenario's order.
     pub faults: Vec<Fault>,
+    /// The network between Personal Agents and Companies.
+    pub network: Network,
     /// How long, with faults off, what is open may take to come to its end.
     pub settle: Duration,
     /// Which anomalies are judged.

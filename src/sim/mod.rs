@@ -3,6 +3,8 @@
 //! A run shares nothing with any other: it has a runtime, a time line and a field of its own, so that any number of them
 //! may go on side by side, each in a thread, and give what each gives alone.
 
+pub mod coverage;
+pub mod explore;
 pub mod shrink;
 
 use std::{
@@ -13,11 +15,11 @@ use std::{
 use jiff::Timestamp;
 
 use crate::{
-    checker::{self, Judgement},
-    history::{LedgerRecord, Record, Recorder, digest},
+    checker::{self, Anomaly, Judgement},
+    history::{Event, LedgerRecord, Record, Recorder, digest, record::FaultStruck},
     identity::Signatures,
     measure::Meter,
-    plan::Plan,
+    plan::{Invariants, Plan},
     swarm::{self, Control, Ground, NoKeys, Ran},
     world::{Clock, Field, FieldError, Lane, NotSimulated, Timeline},
 };
@@ -148,6 +150,13 @@ impl Outcome {
         checker.judge()
     }
 
+    /// The faults that struck.
+    pub fn faults(&self) -> impl Iterator<Item = &FaultStruck> {
+        self.history
+            .iter()
+            .filter_map(|record| if let Event::Fault(fault) = &record.event { Some(fault) } else { None })
+    }
+
     /// The digest of history and ledger.
     ///
     /// # Errors
@@ -156,4 +165,16 @@ impl Outcome {
     pub fn digest(&self) -> io::Result<String> {
         digest::of_records(&self.history, &self.ledger)
     }
+}
+
+/// Which anomalies are judged, as a checker takes it.
+#[must_use]
+pub fn judged(invariants: &Invariants) -> checker::Options {
+    let only = match invariants {
+        Invariants::All => None,
+        Invariants::Only(_) | Invariants::Except(_) => {
+            Some(Anomaly::ALL.iter().copied().filter(|anomaly| invariants.includes(anomaly.name())).collect())
+        }
+    };
+    checker::Options { only }
 }

@@ -12,7 +12,7 @@ use crate::{
         Event, Recorder,
         record::{Company, FORMAT, Observation, Order, Run},
     },
-    plan::{CompanyPlan, Fault, Plan, Target},
+    plan::{CompanyPlan, Plan, Target},
     world::{BACKEND_PREFIX, Clock, Field, FieldError, FieldOptions, Host, Lane, Party, PartyKind, Remote, World},
 };
 
@@ -63,7 +63,7 @@ pub async fn set_up(plan: &Plan, ground: Ground) -> Result<Arc<Field>, FieldErro
     }
     let first_port = ground.first_port;
     let header = header(plan.seed, &ground, &EVERYTHING);
-    let field = new_field(header, plan.faults.clone(), &plan.companies, ground)?;
+    let field = new_field(header, Some(plan), &plan.companies, ground)?;
     open_operators(&field, plan, None).await?;
     open_companies(&field, &plan.companies, first_port, company::router).await?;
     Ok(field)
@@ -76,7 +76,7 @@ async fn set_up_target(plan: &Plan, target: &Target, ground: Ground) -> Result<A
     let clock_error_ms = u64::try_from(target.clock_error.as_millis()).unwrap_or(u64::MAX);
     let header = Run { clock_error_ms, ..header(plan.seed, &ground, &observes) };
     let remote = remote(target, &ground.may_load);
-    let field = new_field(header, plan.faults.clone(), &plan.companies, ground)?;
+    let field = new_field(header, Some(plan), &plan.companies, ground)?;
     field.connect(remote)?;
     field.record(Event::Company(Company { name: target.name.clone(), actions: Default::default() }));
     if target.operator.is_none() {
@@ -120,14 +120,15 @@ async fn open_operators(field: &Arc<Field>, plan: &Plan, first_port: Option<u16>
 pub async fn serve(seed: u64, companies: &[CompanyPlan], ground: Ground) -> Result<Arc<Field>, FieldError> {
     let first_port = ground.first_port;
     let header = header(seed, &ground, &COMPANY_SIDE);
-    let field = new_field(header, Vec::new(), companies, ground)?;
+    let field = new_field(header, None, companies, ground)?;
     open_companies(&field, companies, first_port, company::witnessed_router).await?;
     Ok(field)
 }
 
+/// A field with the faults and the network of a plan, if there is one.
 fn new_field(
     header: Run,
-    faults: Vec<Fault>,
+    plan: Option<&Plan>,
     companies: &[CompanyPlan],
     ground: Ground,
 ) -> Result<Arc<Field>, FieldError> {
@@ -135,7 +136,8 @@ fn new_field(
     let seed = header.seed;
     recorder.record(|| 0, Event::Run(header));
     let companies = companies.iter().map(|company| (company.name.clone(), company.group.clone()));
-    let faults = Faults::new(seed, faults, companies);
+    let (faults, network) = plan.map(|plan| (plan.faults.clone(), plan.network.clone())).unwrap_or_default();
+    let faults = Faults::new(seed, faults, companies).with_network(network);
     Field::new(FieldOptions { seed, clock, epoch, recorder, faults, lane })
 }
 

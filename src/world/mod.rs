@@ -139,6 +139,7 @@ impl World {
     /// A named point of the party's code, reached in its work on `key`: a crash fault may end the incarnation here, and
     /// then this never returns.
     pub async fn point(&self, point: CrashPoint, key: &str, attempt: u64) {
+        self.field.count_point(point);
         let company = self.company();
         let struck = self.field.faults().at_point(self.now(), company, point, key, attempt);
         if let Some(struck) = struck {
@@ -177,7 +178,7 @@ impl World {
 
     /// Sends a request to the party that its URI's host names, and brings the answer.
     pub async fn call(&self, request: Request<Bytes>, about: About) -> Reply {
-        Field::call(&self.field, request, about).await
+        Field::call(&self.field, &self.party, request, about).await
     }
 
     /// Sends a request to the operator of somebody else's servers, beside the protocol: plain HTTP or HTTPS at its own URL,

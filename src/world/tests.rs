@@ -27,7 +27,7 @@ use crate::{
         record::{LifecycleIs, Purpose, WireIs},
     },
     identity::Signatures,
-    plan::{CrashPoint, Distribution, Fault, FaultKind},
+    plan::{CrashPoint, Direction, Distribution, Fault, FaultKind, Network, Partition, Window},
 };
 
 /// How long a caller waits where nothing will come.
@@ -56,13 +56,18 @@ fn certain(kinds: Vec<FaultKind>) -> Vec<Fault> {
 
 /// A field with one Company that counts what it was asked, on its disk.
 async fn field(lane: Lane, faults: Vec<FaultKind>) -> Arc<Field> {
+    field_on(lane, faults, Network::calm()).await
+}
+
+/// The same on a network.
+async fn field_on(lane: Lane, faults: Vec<FaultKind>, network: Network) -> Arc<Field> {
     let companies = [(SmolStr::from("clothes-1"), SmolStr::from("shop"))];
     let field = Field::new(FieldOptions {
         seed: 7,
         clock: Clock::real(),
         epoch: Timestamp::UNIX_EPOCH,
         recorder: Recorder::in_memory(),
-        faults: Faults::new(7, certain(faults), companies),
+        faults: Faults::new(7, certain(faults), companies).with_network(network),
         lane,
     })
     .expect("a field can be made");
@@ -189,6 +194,37 @@ async fn a_duplicate_arrives_twice_and_one_answer_comes_back() {
             wire_seen(&field).into_iter().filter(|seen| seen.0 == WireIs::Arrived).map(|seen| seen.1).collect();
         arrived.sort_unstable();
         assert_eq!(arrived, [1, 2]);
+    }
+}
+
+#[tokio::test]
+async fn a_partition_stops_messages_of_its_direction_and_an_end_of_load_ends_it() {
+    let during = Window { from: Duration::ZERO, to: Duration::from_secs(3_600) };
+    for (direction, done) in [(Direction::Requests, None), (Direction::Answers, Some(1)), (Direction::Both, None)] {
+        for lane in lanes() {
+            let cut = Partition { id: "network-partition-1".into(), at: Some("shop".into()), direction, during };
+            let field = field_on(lane, vec![], Network { partitions: vec![cut], ..Network::calm() }).await;
+            assert_eq!(short(&ask(&field, "clothes-1.example", "").await), "unknown timeout");
+            assert_eq!((counted(&field), field.faults_struck()), (done, 1), "{direction}");
+            field.faults().end(field.now());
+            let reply = ask(&field, "clothes-1.example", "").await;
+            assert_eq!(short(&reply), format!("200 {}", done.unwrap_or(0) + 1));
+            field.close().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_message_takes_the_networks_time_each_way() {
+    let one_way = Duration::from_millis(20);
+    for lane in lanes() {
+        let network = Network { latency: Distribution::Constant(one_way), ..Network::calm() };
+        let field = field_on(lane, vec![], network).await;
+        let began = field.now();
+        assert_eq!(short(&ask(&field, "clothes-1.example", "").await), "200 1");
+        assert!(field.now().since(began) >= 2 * one_way);
+        assert_eq!(field.faults_struck(), 0, "time on the way is no fault");
+        field.close().await;
     }
 }
 

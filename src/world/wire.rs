@@ -16,7 +16,7 @@ use smol_str::SmolStr;
 use tokio::sync::oneshot;
 
 use super::{
-    About, Answer, Delivery, Field, Moment, PartyKind, Reply, Why, fault_struck,
+    About, Answer, Delivery, Field, Moment, Party, PartyKind, Reply, Why, fault_struck,
     pool::Cut,
     remote::{Place, RemoteSite, dress},
     server,
@@ -24,12 +24,13 @@ use super::{
     tag::Tag,
 };
 use crate::{
-    fault::{Disturbance, Struck},
+    fault::{Disturbance, Struck, Transit},
     history::{
         Event,
         record::{FaultStruck, Purpose},
     },
     limits,
+    plan::{Message, Network},
 };
 
 /// How long a request that its sender no longer waits for may still be under way.
@@ -37,7 +38,7 @@ const STRAY_TIME: Duration = Duration::from_secs(60);
 
 impl Field {
     /// Sends a request and brings the answer, or says that none came by `about.deadline`.
-    pub(super) async fn call(field: &Arc<Self>, request: Request<Bytes>, about: About) -> Reply {
+    pub(super) async fn call(field: &Arc<Self>, caller: &Party, request: Request<Bytes>, about: About) -> Reply {
         let started = field.now();
         let host = request.uri().host().map(str::to_ascii_lowercase).unwrap_or_default();
         let Some(station) = field.station(&host) else {
@@ -48,10 +49,14 @@ impl Field {
             };
             return Reply { answer, sent: started };
         };
-        let disturbance = field.disturbance(&station, &about);
-        let parcel = Arc::new(Parcel::new(Arc::clone(field), station, host, &about, disturbance, started));
+        let mut disturbance = field.disturbance(&station, &about);
+        let link = field.link(caller, &station, &about, &mut disturbance);
+        if !disturbance.is_none() {
+            field.note(&disturbance, &station, &about);
+        }
+        let parcel = Arc::new(Parcel::new(Arc::clone(field), station, host, &about, (disturbance, link), started));
         let carried = async {
-            if parcel.disturbance.is_none() {
+            if parcel.is_plain() {
                 parcel.exchange(request, 1, Cut::None).await
             } else {
                 // On its own, since a request on its way arrives even if its sender stops waiting.
@@ -71,16 +76,27 @@ impl Field {
         Reply { answer, sent: parcel.sent() }
     }
 
-    /// What strikes a request, noted in the history.
+    /// What strikes a request.
     fn disturbance(&self, station: &Station, about: &About) -> Disturbance {
         if !matches!(station.party.kind, PartyKind::Company | PartyKind::Backend) {
             return Disturbance::default();
         }
-        let disturbance = self.faults().on_request(self.now(), Self::fault_name(station), about);
-        if !disturbance.is_none() {
-            self.note(&disturbance, station, about);
+        self.faults().on_request(self.now(), Self::fault_name(station), about)
+    }
+
+    /// The link that a request takes, with what it adds to what strikes the request; `None` where there is no network
+    /// between the two, or one that does nothing.
+    fn link(&self, caller: &Party, station: &Station, about: &About, disturbance: &mut Disturbance) -> Option<Link> {
+        if !self.faults().has_network() {
+            return None;
         }
-        disturbance
+        let company = match (caller.kind, station.party.kind) {
+            (_, PartyKind::Company) => &station.party.name,
+            (PartyKind::Company, PartyKind::Operator) => &caller.name,
+            (_, PartyKind::Backend | PartyKind::Operator | PartyKind::Agent) => return None,
+        };
+        let transit = self.faults().on_link(self.now(), about, disturbance);
+        Some(Link { company: company.clone(), transit })
     }
 
     fn note(&self, disturbance: &Disturbance, station: &Station, about: &About) {
@@ -124,6 +140,14 @@ impl Field {
     }
 }
 
+/// The network between a Company and who asks it, or whom it asks.
+struct Link {
+    /// The Company at its one end.
+    company: SmolStr,
+    /// How long messages take on it.
+    transit: Transit,
+}
+
 /// One request on its way.
 struct Parcel {
     field: Arc<Field>,
@@ -133,6 +157,7 @@ struct Parcel {
     purpose: Purpose,
     deadline: Moment,
     disturbance: Disturbance,
+    link: Option<Link>,
     /// When it left its sender, in nanoseconds: the first byte, or the time of the call where a fault is at work.
     sent: AtomicU64,
     /// Whether its first byte left.
@@ -145,21 +170,26 @@ impl Parcel {
         station: Arc<Station>,
         host: String,
         about: &About,
-        disturbance: Disturbance,
+        (disturbance, link): (Disturbance, Option<Link>),
         started: Moment,
     ) -> Self {
         let sent = AtomicU64::new(started.as_nanos());
         let (call, purpose, deadline) = (about.call.clone(), about.purpose, about.deadline);
-        Self { field, station, host, call, purpose, deadline, disturbance, sent, left: AtomicBool::new(false) }
+        Self { field, station, host, call, purpose, deadline, disturbance, link, sent, left: AtomicBool::new(false) }
+    }
+
+    /// Whether nothing lies between its sender and the receiving party.
+    fn is_plain(&self) -> bool {
+        self.disturbance.is_none() && self.link.is_none()
     }
 
     fn sent(&self) -> Moment {
         Moment::from_nanos(self.sent.load(Ordering::Acquire))
     }
 
-    /// What its sender knows who stops waiting. Where no fault is at work, a request that has not left never will.
+    /// What its sender knows who stops waiting. Where neither a fault nor a network is at work, a request that has not left never will.
     fn given_up(&self) -> Answer {
-        if self.disturbance.is_none() && !self.left.load(Ordering::Acquire) {
+        if self.is_plain() && !self.left.load(Ordering::Acquire) {
             Answer::Unsent(Why::Timeout)
         } else {
             Answer::Unknown(Why::Timeout)
@@ -191,13 +221,15 @@ impl Parcel {
         }
     }
 
-    /// The way there and back, with all that strikes it. Never ends where the sender is to hear nothing.
+    /// The way there and back, with all that strikes it on the way. Never ends where the sender is to hear nothing.
     async fn carry(self: Arc<Self>, request: Request<Bytes>) -> Answer {
         let faults = &self.disturbance;
         if let Some(delay) = &faults.delay {
             self.wait(delay.effect).await;
         }
         if let Some(Struck { effect: (status, retry_after), .. }) = &faults.refuse {
+            self.cross(Message::Request, 1).await;
+            self.cross(Message::Answer, 1).await;
             return refusal(*status, *retry_after);
         }
         let second = faults.duplicate.as_ref().map(|duplicate| {
@@ -206,6 +238,7 @@ impl Parcel {
             tokio::spawn(async move {
                 let second = async {
                     parcel.wait(after).await;
+                    parcel.cross(Message::Request, 2).await;
                     parcel.exchange(copy, 2, Cut::None).await
                 };
                 tokio::select! {
@@ -221,15 +254,16 @@ impl Parcel {
         if faults.lose_request.is_some() {
             return std::future::pending().await;
         }
+        self.cross(Message::Request, 1).await;
         let cut = match (&faults.hang_up, &faults.reset) {
             (Some(hang_up), _) => Cut::AfterSend(hang_up.effect),
             (None, Some(_)) => Cut::AfterHead,
             (None, None) => Cut::None,
         };
-        let mut answer = self.exchange(request, 1, cut).await;
+        let (mut answer, mut copy) = (self.exchange(request, 1, cut).await, 1);
         if let Some((brought, second_answers)) = second {
             if second_answers && let Ok(other) = brought.await {
-                answer = other;
+                (answer, copy) = (other, 2);
             }
             // Whichever copy found nobody there, the other one may have acted.
             if let Answer::Unsent(why) = answer {
@@ -243,7 +277,29 @@ impl Parcel {
             drop(answer); // it is lost here and now, whatever its sender hopes for
             return std::future::pending().await;
         }
+        self.cross(Message::Answer, copy).await;
         answer
+    }
+
+    /// The way over the network, one way, of a message of that copy. Never ends where a partition stops it.
+    async fn cross(&self, message: Message, copy: u32) {
+        let Some(Link { company, transit }) = &self.link else { return };
+        if let Some(partition) = self.field.faults().partition(self.field.now(), company, message) {
+            self.field.record(Event::Fault(FaultStruck {
+                call: self.call.clone(),
+                copy: self.call.is_some().then_some(copy),
+                party: Some(company.clone()),
+                ..fault_struck(partition.clone(), Network::PARTITION)
+            }));
+            return std::future::pending().await;
+        }
+        self.wait(match (message, copy) {
+            (Message::Request, 1) => transit.there,
+            (Message::Answer, 1) => transit.back,
+            (Message::Request, _) => transit.second_there,
+            (Message::Answer, _) => transit.second_back,
+        })
+        .await;
     }
 
     async fn wait(&self, duration: Duration) {
@@ -263,7 +319,7 @@ impl Parcel {
         }
         // What a fault holds back left its sender all the same: that time is the wire's, not the generator's.
         let sent = || {
-            if self.disturbance.is_none() {
+            if self.is_plain() {
                 self.sent.store(self.field.now().as_nanos(), Ordering::Release);
             }
             self.left.store(true, Ordering::Release);

@@ -2,8 +2,10 @@
 
 mod defects;
 mod determinism;
+mod exploring;
 mod guard;
 mod layering;
+mod network;
 mod program;
 mod rehearsal;
 mod secrets;

@@ -101,6 +101,7 @@ async fn run_with(fake: Fake, swarm: SwarmPlan) -> Run {
         journeys: Vec::new(),
         load: Vec::new(),
         faults: Vec::new(),
+        network: Default::default(),
         settle: Duration::from_secs(30),
         invariants: Invariants::All,
         expect: Expectation::default(),

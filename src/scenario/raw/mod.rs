@@ -8,6 +8,7 @@ mod company;
 mod fault;
 mod journey;
 mod load;
+mod network;
 mod scenario;
 mod target;
 
@@ -28,6 +29,7 @@ pub(super) use load::{
     AgentStageSettings, ArrivalsWord, ClosedSettings, ListedJourneySettings, ListedSettings, LoadChoice, OpenSettings,
     RateStageSettings, WhenFullWord,
 };
+pub(super) use network::{NetworkSettings, PartitionSettings};
 pub(super) use scenario::{
     AgentSettings, ExpectSettings, InvariantsSettings, RetrySettings, ScenarioFile, SessionModeWord, Switch,
 };

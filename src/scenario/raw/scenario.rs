@@ -3,7 +3,7 @@
 use crate::plan::AgentDefect;
 use crate::scenario::value::{At, Named, Share, Time, Word};
 
-use super::{FaultSettings, Group, JourneySettings, LoadChoice, leaf, section, words};
+use super::{FaultSettings, Group, JourneySettings, LoadChoice, NetworkSettings, leaf, section, words};
 
 /// A scenario: parties, journeys, load, faults, and what the run is held to.
 #[derive(Debug, Clone, serde::Deserialize, serde::Serialize, schemars::JsonSchema)]
@@ -29,6 +29,9 @@ pub(in crate::scenario) struct ScenarioFile {
     /// What goes wrong. Default: nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::scenario) faults: Option<Vec<At<FaultSettings>>>,
+    /// The network between Personal Agents and Companies. Default: messages take no time, and each arrives once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::scenario) network: Option<NetworkSettings>,
     /// How long, with faults off, what is open may take to come to its end. Default: 30s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::scenario) settle: Option<Time>,

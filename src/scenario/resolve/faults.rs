@@ -10,7 +10,7 @@ use crate::history::record::Purpose;
 use crate::plan::{CompanyPlan, Distribution, Fault, FaultKind, Journey, JourneyStep, Strikes};
 use crate::scenario::problem::{Findings, shown};
 use crate::scenario::raw::{EffectWord, FaultChoice, FaultSettings, RestartSettings};
-use crate::scenario::value::{At, written_duration};
+use crate::scenario::value::{At, WindowText, written_duration};
 
 const DUPLICATE_AFTER: Distribution = Distribution::Constant(Duration::from_millis(5));
 const DOWN_FOR: Duration = Duration::from_secs(1);
@@ -110,14 +110,8 @@ fn check(fault: &At<FaultSettings>, kind: &FaultKind, scene: &Scene<'_>, finding
     if let Some(chance) = settings.chance.as_ref().filter(|chance| chance.value.0 == 0.0) {
         findings.report(chance.place, "a chance of 0% never strikes; expected more, or take the fault out");
     }
-    if let Some(during) = settings
-        .during
-        .as_ref()
-        .filter(|during| during.value.0.from >= scene.load_duration && !scene.load_duration.is_zero())
-    {
-        let end = written_duration(&scene.load_duration);
-        findings
-            .report(during.place, format!("the window begins when load has ended, after {end}; expected it earlier"));
+    if let Some(during) = &settings.during {
+        check_window(during, scene, findings);
     }
     if let Some(on) = &settings.on {
         if strikes != Strikes::Requests {
@@ -131,7 +125,7 @@ fn check(fault: &At<FaultSettings>, kind: &FaultKind, scene: &Scene<'_>, finding
             findings.report(on.place, message);
         }
     }
-    let victims = victims(settings, scene, findings);
+    let victims = victims(settings.at.as_ref(), "fault", scene, findings);
     let Some(step) = &settings.step else { return };
     if strikes != Strikes::Steps {
         findings.report(step.place, format!("{word} strikes no single steps; expected no `step`"));
@@ -151,9 +145,24 @@ fn check(fault: &At<FaultSettings>, kind: &FaultKind, scene: &Scene<'_>, finding
     }
 }
 
-/// The Companies that a fault can strike; reports a name that is none, and Companies that nobody goes to.
-fn victims<'a>(settings: &FaultSettings, scene: &Scene<'a>, findings: &mut Findings) -> Vec<&'a CompanyPlan> {
-    let Some(at) = &settings.at else { return scene.companies.iter().collect() };
+/// Reports a window that opens when nothing strikes any more.
+pub(super) fn check_window(during: &At<WindowText>, scene: &Scene<'_>, findings: &mut Findings) {
+    if during.value.0.from >= scene.load_duration && !scene.load_duration.is_zero() {
+        let end = written_duration(&scene.load_duration);
+        findings
+            .report(during.place, format!("the window begins when load has ended, after {end}; expected it earlier"));
+    }
+}
+
+/// The Companies that a fault (or a partition, whichever `what` says) can strike; reports a name that is none, and
+/// Companies that nobody goes to.
+pub(super) fn victims<'a>(
+    at: Option<&At<String>>,
+    what: &str,
+    scene: &Scene<'a>,
+    findings: &mut Findings,
+) -> Vec<&'a CompanyPlan> {
+    let Some(at) = at else { return scene.companies.iter().collect() };
     let name = at.value.as_str();
     let victims: Vec<&CompanyPlan> =
         scene.companies.iter().filter(|company| company.group == name || company.name == name).collect();
@@ -173,7 +182,7 @@ fn victims<'a>(settings: &FaultSettings, scene: &Scene<'a>, findings: &mut Findi
     };
     // Where a journey is wrong, it may be the one that would have gone there.
     if findings.is_clean() && !victims.iter().any(|company| visited(&company.group)) {
-        findings.report(at.place, format!("no journey goes to {}, so this fault cannot strike", shown(name)));
+        findings.report(at.place, format!("no journey goes to {}, so this {what} cannot strike", shown(name)));
     }
     victims
 }

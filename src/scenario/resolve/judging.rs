@@ -3,7 +3,7 @@
 use smol_str::SmolStr;
 
 use super::lines::{self, ReachLine};
-use crate::plan::{Expectation, Fault, FaultKind, Invariants, Reach, ReachCounter, Threshold};
+use crate::plan::{Expectation, Fault, FaultKind, Invariants, Network, Reach, ReachCounter, Threshold};
 use crate::scenario::problem::{Findings, nearest, shown};
 use crate::scenario::raw::{ExpectSettings, InvariantsSettings};
 use crate::scenario::value::At;
@@ -13,6 +13,7 @@ use crate::scenario::value::At;
 pub(super) struct Judged<'a> {
     pub(super) anomalies: &'a [&'a str],
     pub(super) faults: &'a [Fault],
+    pub(super) network: &'a Network,
 }
 
 impl Judged<'_> {
@@ -57,10 +58,12 @@ impl Judged<'_> {
             .collect()
     }
 
-    /// Reports a minimum that no fault of the scenario can bring about.
+    /// Reports a minimum that neither a fault nor the network of the scenario can bring about.
     fn check_reachable(&self, counter: &ReachCounter, line: &At<String>, findings: &mut Findings) {
         let reachable = match counter {
-            ReachCounter::Faults(kind) => self.faults.iter().any(|fault| fault.kind.word() == kind),
+            ReachCounter::Faults(kind) => {
+                self.faults.iter().any(|fault| fault.kind.word() == kind) || self.network.can(kind)
+            }
             ReachCounter::Crashes(wanted) => self
                 .faults
                 .iter()

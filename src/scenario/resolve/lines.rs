@@ -1,7 +1,7 @@
 //! The one-line forms: `faults.lose-answer >= 50`, `recovery.p99.9 < 30s`.
 
 use crate::history::record::Purpose;
-use crate::plan::{Comparison, CrashPoint, Figure, Metric, ReachCounter, Threshold, Unit};
+use crate::plan::{Comparison, CrashPoint, Figure, Metric, Network, ReachCounter, Threshold, Unit};
 use crate::scenario::problem::{Findings, Place, nearest, one_of, shown};
 use crate::scenario::raw::fault_words;
 use crate::scenario::value::{At, PURPOSES, parse_duration, parse_rate, parse_share};
@@ -73,7 +73,8 @@ fn counter(name: &str, place: Place, findings: &mut Findings) -> Option<ReachCou
         known.then(|| rest.into())
     };
     if let Some(kind) = name.strip_prefix("faults.") {
-        return among("fault", "faults.", kind, fault_words()).map(ReachCounter::Faults);
+        let words = [fault_words(), &[Network::PARTITION]].concat();
+        return among("fault", "faults.", kind, &words).map(ReachCounter::Faults);
     }
     if let Some(point) = name.strip_prefix("crashes.") {
         let points: Vec<&str> = CrashPoint::ALL.iter().map(|point| point.word()).collect();

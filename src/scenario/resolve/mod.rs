@@ -10,6 +10,7 @@ mod judging;
 mod lines;
 mod listed;
 mod load;
+mod network;
 mod strikes;
 mod swarm;
 mod target;
@@ -51,7 +52,8 @@ pub(super) fn resolve(
     let span = load.iter().map(crate::plan::Load::duration).max().unwrap_or_default();
     let scene = faults::Scene { companies: &companies, journeys: &journeys, load_duration: span };
     let faults = faults::resolve(file.faults.as_deref().unwrap_or_default(), &scene, findings);
-    let judged = judging::Judged { anomalies: overrides.anomalies, faults: &faults };
+    let network = network::resolve(file.network.as_ref(), &scene, findings);
+    let judged = judging::Judged { anomalies: overrides.anomalies, faults: &faults, network: &network };
     let invariants = judged.invariants(file.invariants.as_ref(), findings);
     let expect = judged.expectation(file.expect.as_ref(), &invariants, findings);
     let reach = judged.reach(file.reach.as_deref().unwrap_or_default(), findings);
@@ -67,6 +69,7 @@ pub(super) fn resolve(
         journeys,
         load,
         faults,
+        network,
         settle: file.settle.map_or(std::time::Duration::from_secs(SETTLE_SECONDS), |time| time.0),
         invariants,
         expect,

@@ -319,6 +319,11 @@ fn defaults_are_those_of_the_reference() {
           effect: done
       id: F4
       chance: 100%
+    network:
+      latency: 0s
+      loss: 0%
+      duplicate: 0%
+      partitions: []
     settle: 30s
     invariants: all
     expect:

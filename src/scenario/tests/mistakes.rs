@@ -44,7 +44,7 @@ fn the_small_scenario_has_no_mistake() {
 #[test]
 fn misspelt_key_at_the_top() {
     insta::assert_snapshot!(told("settle: 5s", "setle: 5s"), @r"
-    scenarios/small.yaml:21:1: unknown key `setle`; expected one of scenario, seed, tls, companies, agents, journeys, load, faults, settle, invariants, expect, reach, thresholds; did you mean `settle`?
+    scenarios/small.yaml:21:1: unknown key `setle`; expected one of scenario, seed, tls, companies, agents, journeys, load, faults, network, settle, invariants, expect, reach, thresholds; did you mean `settle`?
       21 | setle: 5s
          | ^
     ");
@@ -53,7 +53,7 @@ fn misspelt_key_at_the_top() {
 #[test]
 fn misspelt_key_of_a_group() {
     insta::assert_snapshot!(told("count: 2", "cuont: 2"), @r"
-    scenarios/small.yaml:4:26: unknown key `cuont`; expected one of profile, company, count, title, domain, speaks, operations_version, sessions, answers, proposals, store, backend, actions, defects; did you mean `count`?
+    scenarios/small.yaml:4:26: unknown key `cuont`; expected one of profile, company, count, numbers, title, domain, speaks, operations_version, sessions, answers, proposals, store, backend, actions, defects; did you mean `count`?
       4 |   shop: { profile: shop, cuont: 2, defects: [] }
         |                          ^
     ");
@@ -173,7 +173,7 @@ fn number_for_a_map() {
     scenarios/small.yaml:3:12: expected a map, found `3`
       3 | companies: 3
         |            ^
-    scenarios/small.yaml:4:1: unknown key `xx`; expected one of scenario, seed, tls, companies, agents, journeys, load, faults, settle, invariants, expect, reach, thresholds
+    scenarios/small.yaml:4:1: unknown key `xx`; expected one of scenario, seed, tls, companies, agents, journeys, load, faults, network, settle, invariants, expect, reach, thresholds
       4 | xx:
         | ^
     ");
@@ -362,7 +362,7 @@ fn unknown_request() {
 #[test]
 fn unknown_fault_in_a_minimum() {
     insta::assert_snapshot!(told("faults.lose-answer >= 5", "faults.lose-anser >= 5"), @r"
-    scenarios/small.yaml:23:16: unknown fault `lose-anser`; expected one of delay, delay-answer, lose-request, lose-answer, reset, hang-up, duplicate, refuse, crash, restart, backend-slow, backend-timeout, backend-fail; did you mean `lose-answer`?
+    scenarios/small.yaml:23:16: unknown fault `lose-anser`; expected one of delay, delay-answer, lose-request, lose-answer, reset, hang-up, duplicate, refuse, crash, restart, backend-slow, backend-timeout, backend-fail, partition; did you mean `lose-answer`?
       23 | reach: [faults.lose-anser >= 5]
          |                ^
     ");
@@ -838,5 +838,69 @@ fn request_fault_at_the_backend() {
     scenarios/small.yaml:18:38: `lose-answer` does not strike requests to the backend; expected `backend-slow` or `backend-timeout` for those
       18 |   - { do: lose-answer, at: shop, on: [confirm, backend], during: 1s..4s, chance: 10% }
          |                                      ^
+    ");
+}
+
+/// What is said about the small scenario with this network.
+fn told_of_network(network: &str) -> String {
+    told("settle: 5s", &format!("network:\n  {network}\nsettle: 5s"))
+}
+
+#[test]
+fn a_network_without_a_mistake() {
+    let partitions = "partitions: [{ at: shop, direction: answers, during: 1s..2s }, { at: shop-2, during: 2s..3s }]";
+    let network =
+        format!("latency: {{ uniform: {{ from: 1ms, to: 9ms }} }}\n  loss: 2%\n  duplicate: 0.5%\n  {partitions}");
+    assert_eq!(told_of_network(&network), "no mistake");
+    let reach = "reach: [faults.partition >= 5, faults.lose-request >= 1, faults.duplicate >= 1]";
+    let network = format!("network:\n  {network}\n{reach}");
+    assert_eq!(told("reach: [faults.lose-answer >= 5]", &network), "no mistake");
+}
+
+#[test]
+fn misspelt_key_of_a_network() {
+    insta::assert_snapshot!(told_of_network("los: 2%"), @r"
+    scenarios/small.yaml:22:3: unknown key `los`; expected one of latency, loss, duplicate, partitions; did you mean `loss`?
+      22 |   los: 2%
+         |   ^
+    ");
+}
+
+#[test]
+fn misspelt_direction_of_a_partition() {
+    insta::assert_snapshot!(told_of_network("partitions: [{ direction: answer, during: 1s..2s }]"), @r"
+    scenarios/small.yaml:22:29: unknown direction `answer`; expected one of both, requests, answers; did you mean `answers`?
+      22 |   partitions: [{ direction: answer, during: 1s..2s }]
+         |                             ^
+    ");
+}
+
+#[test]
+fn a_partition_that_can_cut_nobody_off() {
+    insta::assert_snapshot!(told_of_network("partitions: [{ at: shops, during: 1s..2s }, { during: 5s..6s }]"), @r"
+    scenarios/small.yaml:22:22: unknown Company or group `shops`; expected one of shop, shop-1, shop-2; did you mean `shop`?
+      22 |   partitions: [{ at: shops, during: 1s..2s }, { during: 5s..6s }]
+         |                      ^
+    scenarios/small.yaml:22:57: the window begins when load has ended, after 5s; expected it earlier
+      22 |   partitions: [{ at: shops, during: 1s..2s }, { during: 5s..6s }]
+         |                                                         ^
+    ");
+}
+
+#[test]
+fn a_network_that_lets_nothing_through() {
+    insta::assert_snapshot!(told_of_network("loss: 100%"), @r"
+    scenarios/small.yaml:22:9: a loss of 100% lets nothing through; expected less, or a partition
+      22 |   loss: 100%
+         |         ^
+    ");
+}
+
+#[test]
+fn a_minimum_of_partitions_that_there_are_not() {
+    insta::assert_snapshot!(told("faults.lose-answer >= 5", "faults.partition >= 5"), @r"
+    scenarios/small.yaml:23:9: `faults.partition >= 5` cannot be reached: no fault of this scenario does that
+      23 | reach: [faults.partition >= 5]
+         |         ^
     ");
 }

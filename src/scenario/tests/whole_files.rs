@@ -212,10 +212,10 @@ load: [{ closed: { agents: x, for: 5 } }]
 settle: 7
 ";
     insta::assert_snapshot!(said("scenarios/a.yaml", text.as_bytes()), @r"
-    scenarios/a.yaml:2:1: unknown key `sed`; expected one of scenario, seed, tls, companies, agents, journeys, load, faults, settle, invariants, expect, reach, thresholds; did you mean `seed`?
+    scenarios/a.yaml:2:1: unknown key `sed`; expected one of scenario, seed, tls, companies, agents, journeys, load, faults, network, settle, invariants, expect, reach, thresholds; did you mean `seed`?
       2 | sed: 1
         | ^
-    scenarios/a.yaml:4:26: unknown key `cuont`; expected one of profile, company, count, title, domain, speaks, operations_version, sessions, answers, proposals, store, backend, actions, defects; did you mean `count`?
+    scenarios/a.yaml:4:26: unknown key `cuont`; expected one of profile, company, count, numbers, title, domain, speaks, operations_version, sessions, answers, proposals, store, backend, actions, defects; did you mean `count`?
       4 |   shop: { profile: shop, cuont: 2 }
         |                          ^
     scenarios/a.yaml:5:18: expected a whole number, found `ten`

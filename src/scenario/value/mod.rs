@@ -11,7 +11,8 @@ mod word;
 
 pub(super) use address::{AddressText, ConnectText};
 pub(super) use at::At;
-pub(super) use duration::{Time, WindowText, parse_duration, written_duration};
+pub use duration::parse_duration;
+pub(super) use duration::{Time, WindowText, written_duration};
 pub(super) use named::Named;
 pub(super) use numbers::{AgentsText, MoneyText, RateText, Share, parse_rate, parse_share};
 pub(super) use spread::{Price, Spread};

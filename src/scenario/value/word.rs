@@ -9,7 +9,7 @@ use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde::{Serialize, Serializer};
 
 use crate::history::record::Purpose;
-use crate::plan::{AgentDefect, CompanyDefect, CrashPoint};
+use crate::plan::{AgentDefect, CompanyDefect, CrashPoint, Direction};
 use crate::scenario::decode::with_nearest;
 use crate::scenario::problem::{nearest, one_of, shown};
 
@@ -48,6 +48,7 @@ macro_rules! plan_catalogue {
 plan_catalogue!(CompanyDefect, "Company defect");
 plan_catalogue!(AgentDefect, "Agent defect");
 plan_catalogue!(CrashPoint, "crash point");
+plan_catalogue!(Direction, "direction");
 
 /// Every kind of request, with its word and what it is.
 pub(in crate::scenario) const PURPOSES: &[(Purpose, &str, &str)] = &[

@@ -41,6 +41,7 @@ fn scenario(plan: &Plan) -> ScenarioFile {
         journeys: At::nowhere(Named(plan.journeys.iter().map(parties::journey).collect())),
         load: At::nowhere(plan.load.iter().map(|load| At::nowhere(parties::load(load))).collect()),
         faults: Some(plan.faults.iter().map(|fault| At::nowhere(judging::fault(fault))).collect()),
+        network: Some(parties::network(&plan.network)),
         settle: Some(Time(plan.settle)),
         invariants: Some(judging::invariants(&plan.invariants)),
         expect: Some(judging::expect(&plan.expect)),

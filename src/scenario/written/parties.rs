@@ -2,16 +2,17 @@
 
 use super::text;
 use crate::plan::{
-    Arrivals, AskUser, By, Confirm, Journey, JourneyStep, ListedJourney, Load, LoadModel, SwarmPlan, WhenFull,
+    Arrivals, AskUser, By, Confirm, Journey, JourneyStep, ListedJourney, Load, LoadModel, Network, Partition,
+    SwarmPlan, WhenFull,
 };
 use crate::protocol::SessionMode;
 use crate::scenario::raw::{
     AgentSettings, AgentStageSettings, ArrivalsWord, AskUserSettings, ByChoice, CancelSettings, ClosedSettings,
     ConfirmSettings, JourneySettings, JourneyStepChoice, ListedJourneySettings, ListedSettings, LoadChoice,
-    OpenSettings, ProposeSettings, RateStageSettings, RetrySettings, SessionModeWord, StandingPermissionSettings,
-    TrackSettings, UntilWord, WhenFullWord,
+    NetworkSettings, OpenSettings, PartitionSettings, ProposeSettings, RateStageSettings, RetrySettings,
+    SessionModeWord, StandingPermissionSettings, TrackSettings, UntilWord, WhenFullWord,
 };
-use crate::scenario::value::{AgentsText, At, MoneyText, RateText, Share, Spread, Time, Word};
+use crate::scenario::value::{AgentsText, At, MoneyText, RateText, Share, Spread, Time, WindowText, Word};
 
 pub(super) fn agents(plan: &SwarmPlan) -> AgentSettings {
     AgentSettings {
@@ -84,6 +85,24 @@ fn confirm(plan: &Confirm) -> ConfirmSettings {
             }
         })),
         around_expiry: plan.around_expiry.map(Time),
+    }
+}
+
+pub(super) fn network(plan: &Network) -> NetworkSettings {
+    let partitions = plan.partitions.iter().map(|partition| At::nowhere(self::partition(partition)));
+    NetworkSettings {
+        latency: Some(Spread(plan.latency.clone())),
+        loss: Some(At::nowhere(Share(plan.loss))),
+        duplicate: Some(At::nowhere(Share(plan.duplicate))),
+        partitions: Some(partitions.collect()),
+    }
+}
+
+fn partition(plan: &Partition) -> PartitionSettings {
+    PartitionSettings {
+        at: plan.at.as_ref().map(text),
+        direction: Some(Word(plan.direction)),
+        during: At::nowhere(WindowText(plan.during)),
     }
 }
 

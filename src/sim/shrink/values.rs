@@ -15,7 +15,7 @@ const ROUND: [u64; 10] = [1, 10, 100, 1_000, 2_000, 5_000, 10_000, 30_000, 60_00
 pub(super) fn shorter(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let first = journeys(&trial.best).0.iter().map(|journey| journey.at).min().unwrap_or_default();
     if !first.is_zero() {
-        trial.attempt(earlier(&trial.best, first))?;
+        trial.attempt_if_valid(earlier(&trial.best, first))?;
     }
     for place in 0..journeys(&trial.best).0.len() {
         let at = journeys(&trial.best).0[place].at;
@@ -62,6 +62,11 @@ fn earlier(plan: &Plan, by: Duration) -> Plan {
     let mut moved = all.to_vec();
     moved.iter_mut().for_each(|journey| journey.at = journey.at.saturating_sub(by));
     plan.load = vec![listed(moved, time.saturating_sub(by))];
+    for partition in &mut plan.network.partitions {
+        partition.during.from = partition.during.from.saturating_sub(by);
+        partition.during.to = partition.during.to.saturating_sub(by);
+    }
+    plan.network.partitions.retain(|partition| !partition.during.to.is_zero());
     for fault in plan.faults.iter_mut().filter(|fault| matches!(fault.kind, FaultKind::Restart { .. })) {
         for time in fault.strikes.iter_mut().flatten().filter_map(|strike| strike.time.as_mut()) {
             *time = time.saturating_sub(by);
@@ -137,8 +142,8 @@ fn constants(spread: &Distribution) -> Vec<Duration> {
 
 /// Every duration of the plan that is drawn.
 fn spreads(plan: &mut Plan) -> Vec<&mut Distribution> {
-    let mut all = Vec::new();
     let firsts = firsts(plan);
+    let mut all = vec![&mut plan.network.latency];
     for (_, company) in plan.companies.iter_mut().enumerate().filter(|(place, _)| firsts.contains(place)) {
         all.push(&mut company.answers.latency);
         all.push(&mut company.proposals.revise_after);

@@ -24,7 +24,8 @@ pub(in crate::scenario::resolve) fn aim(
     check_draft(&plan, file, target, findings);
     let mut drops = Drops { target, notes: Vec::new() };
     let faults = drops.faults(&plan.faults);
-    let reach = drops.reach(&plan.reach, &faults);
+    let network = drops.network(&plan.network);
+    let reach = drops.reach(&plan.reach, &faults, &network);
     let proposals = drops.proposals(&plan);
     let swarm = drops.swarm(&plan.swarm);
     drops.note_journeys(&plan.journeys);
@@ -37,6 +38,7 @@ pub(in crate::scenario::resolve) fn aim(
         journeys: plan.journeys.iter().map(|journey| journey_to(journey, target)).collect(),
         load: plan.load.iter().map(load_at).collect(),
         faults,
+        network,
         expect: expectation(&plan.expect, target),
         reach,
         aimed: Some(Box::new(Aimed { scenario: plan.clone(), notes })),

@@ -4,7 +4,8 @@ use smol_str::SmolStr;
 
 use crate::history::record::Purpose;
 use crate::plan::{
-    CompanyPlan, Fault, Journey, JourneyStep, Plan, Proposals, Reach, ReachCounter, Strikes, SwarmPlan, Target,
+    CompanyPlan, Fault, Journey, JourneyStep, Network, Partition, Plan, Proposals, Reach, ReachCounter, Strikes,
+    SwarmPlan, Target,
 };
 
 /// What is dropped on the way.
@@ -35,10 +36,18 @@ impl Drops<'_> {
         None
     }
 
+    /// The network, all of which the Agents' end of the wire can make; its partitions cut the target off.
+    pub(super) fn network(&self, network: &Network) -> Network {
+        let at = |partition: &Partition| partition.at.as_ref().map(|_| self.target.name.clone());
+        let partitions = network.partitions.iter();
+        let partitions = partitions.map(|partition| Partition { at: at(partition), ..partition.clone() }).collect();
+        Network { partitions, ..network.clone() }
+    }
+
     /// The minimums that can still be reached.
-    pub(super) fn reach(&mut self, reach: &[Reach], faults: &[Fault]) -> Vec<Reach> {
+    pub(super) fn reach(&mut self, reach: &[Reach], faults: &[Fault], network: &Network) -> Vec<Reach> {
         let keeps = |minimum: &Reach| match &minimum.counter {
-            ReachCounter::Faults(kind) => faults.iter().any(|fault| fault.kind.word() == kind),
+            ReachCounter::Faults(kind) => network.can(kind) || faults.iter().any(|fault| fault.kind.word() == kind),
             ReachCounter::Crashes(_) => false,
             ReachCounter::TermsChanged => self.target.hooks.revise.is_some(),
             ReachCounter::Confirms | ReachCounter::Finals | ReachCounter::FinalsOf(_) | ReachCounter::Recoveries => {
