@@ -155,7 +155,20 @@ pub(crate) const SHIPPED: &[&str] = &[
     "cancel-race",
     "jacket-exchange",
     "signed-in",
+    "retry-storm",
 ];
+
+#[test]
+fn every_scenario_of_the_repository_is_tried() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios");
+    let entries = std::fs::read_dir(folder).expect("the folder").map(|entry| entry.expect("an entry").path());
+    let mut files: Vec<_> =
+        entries.map(|path| path.file_stem().expect("a name").to_string_lossy().into_owned()).collect();
+    let mut tried = SHIPPED.to_vec();
+    files.sort_unstable();
+    tried.sort_unstable();
+    assert_eq!(files, tried);
+}
 
 fn assert_innocent(run: &Rehearsal, scenario: &str, seed: u64) {
     assert!(run.judgement.findings.is_empty(), "{scenario} with seed {seed}:\n{}", run.explained());

@@ -114,6 +114,11 @@ pub(super) fn simpler(trial: &mut Trial<'_>) -> Result<(), Stop> {
         }
     }
     for company in firsts(&trial.best) {
+        let mut candidate = trial.best.clone();
+        // A Company without bounds, if they do not matter.
+        if candidate.companies[company].capacity.take().is_some() {
+            trial.attempt_if_valid(level(candidate))?;
+        }
         for action in 0..trial.best.companies[company].actions.len() {
             let mut candidate = trial.best.clone();
             let own = candidate.companies[company].actions[action].steps.iter_mut();
@@ -137,6 +142,8 @@ fn constants(spread: &Distribution) -> Vec<Duration> {
         Distribution::Uniform { from, to } => vec![zero, round((*from + *to) / 2), *to, *from],
         Distribution::LogNormal { median, p99 } => vec![zero, round(*median), round(*p99)],
         Distribution::Pareto { min, max, .. } => vec![zero, round(*min), *max],
+        Distribution::Exponential { mean } => vec![zero, round(*mean)],
+        Distribution::Percentiles(_) => vec![zero],
     }
 }
 
