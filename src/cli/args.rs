@@ -153,27 +153,6 @@ pub struct SimArgs {
     pub explore: ExploreArgs,
 }
 
-/// Which anomaly a run that is shrunk has to go on showing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Keep {
-    /// The gravest that fails it.
-    Gravest,
-    /// This one.
-    This(Anomaly),
-}
-
-/// Reads the name of an anomaly, or none.
-fn keep(text: &str) -> Result<Keep, String> {
-    if text.is_empty() {
-        return Ok(Keep::Gravest);
-    }
-    Anomaly::named(text).map(Keep::This).ok_or_else(|| {
-        let near = scenario::nearest_name(text, Anomaly::ALL.iter().map(|anomaly| anomaly.name()));
-        let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-        format!("expected the name of an anomaly from docs/anomalies.md{near}")
-    })
-}
-
 /// Arguments of `sim` that make it explore many seeds.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("exploring").args(["seeds", "budget"]).multiple(true))]
@@ -214,6 +193,27 @@ pub enum LaneKind {
     Direct,
     /// As bytes.
     Pipe,
+}
+
+/// Which anomaly a run that is shrunk has to go on showing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keep {
+    /// The gravest that fails it.
+    Gravest,
+    /// This one.
+    This(Anomaly),
+}
+
+/// Reads the name of an anomaly, or none.
+fn keep(text: &str) -> Result<Keep, String> {
+    if text.is_empty() {
+        return Ok(Keep::Gravest);
+    }
+    Anomaly::named(text).map(Keep::This).ok_or_else(|| {
+        let near = scenario::nearest_name(text, Anomaly::ALL.iter().map(|anomaly| anomaly.name()));
+        let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        format!("expected the name of an anomaly from docs/anomalies.md{near}")
+    })
 }
 
 /// How the requests of a simulated run are signed.

@@ -4,15 +4,16 @@ mod fill;
 
 use std::{
     num::NonZeroUsize,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use indicatif::ProgressBar;
 
 use super::{
-    Console, ExploreArgs, Failure, Format, ScenarioArgs, SignatureKind, Switch,
+    Console, ExploreArgs, Failure, Format, Keep, ScenarioArgs, SignatureKind, Switch,
     folder::{RunFolder, SCENARIO_FILE},
-    progress, run, signals,
+    progress, run, shrink, signals,
 };
 use crate::{
     plan::Plan,
@@ -22,7 +23,7 @@ use crate::{
     },
     scenario,
     sim::{
-        crash_points::Spot,
+        crash_points::{self, Spot},
         explore::{self, Explored, Search, Trial, TrialOf, Watch},
     },
     swarm::Usage,
@@ -36,6 +37,8 @@ pub(super) struct Exploring<'a> {
     pub(super) args: &'a ScenarioArgs,
     pub(super) explore: &'a ExploreArgs,
     pub(super) signatures: SignatureKind,
+    /// What is kept of the lowest failing trial, if it is to be shrunk.
+    pub(super) shrink: Option<Keep>,
     /// The crash that every seed has.
     pub(super) crash_at: Option<&'a Spot>,
 }
@@ -56,6 +59,8 @@ impl Exploring<'_> {
 struct Searched {
     explored: Explored,
     failures: Vec<FailureRow>,
+    /// The first trial with a finding that fails it, and its plan.
+    first: Option<Plan>,
     wall: Duration,
     cpu: Option<Duration>,
     workers: usize,
@@ -73,12 +78,40 @@ pub(super) fn explore(plan: &Plan, exploring: &Exploring<'_>, console: &Console)
             return Err(failure);
         }
     };
+    let to_shrink = exploring.shrink.map(|keep| (keep, to_shrink(plan, keep, &searched)));
+    let shrunk = match to_shrink {
+        Some((keep, Some(plan))) => Some(shrink::shrunk(&Arc::new(plan), keep, &folder, console, args.quiet)?),
+        Some((keep, None)) => Some(shrink::nothing(keep)),
+        None => None,
+    };
     let exploration = fill::exploration(plan, exploring, started, &folder, searched).concluded();
     folder.write_exploration(&exploration)?;
     if !args.quiet {
         console.result(&print(&exploration, args.format, console));
+        shrink::tell(shrunk, args.format, console);
     }
     Ok(ExitStatus::from_code(exploration.verdict.exit_status).unwrap_or(ExitStatus::Stopped))
+}
+
+/// The plan of the lowest trial that shows what is to be kept.
+fn to_shrink(plan: &Plan, keep: Keep, searched: &Searched) -> Option<Plan> {
+    match keep {
+        Keep::Gravest => searched.first.clone(),
+        Keep::This(anomaly) => {
+            let group = searched.explored.groups.iter().find(|group| group.anomaly == anomaly)?;
+            plan_of(plan, &group.first.first()?.0)
+        }
+    }
+}
+
+/// The plan that a trial ran.
+fn plan_of(plan: &Plan, of: &TrialOf) -> Option<Plan> {
+    match of {
+        TrialOf::Seed(seed) => Some(Plan { seed: *seed, ..plan.clone() }),
+        TrialOf::Crash(spot) => {
+            crash_points::at(plan, spot.clone()).ok().map(|variant| Arc::unwrap_or_clone(variant.plan))
+        }
+    }
 }
 
 /// Explores in threads of its own, while this one watches for signals and the time, and shows how far it is.
@@ -112,6 +145,8 @@ fn search(plan: &Plan, exploring: &Exploring<'_>, console: &Console) -> Result<S
     }
     let mut told = Told {
         failures: Vec::new(),
+        first: None,
+        plan,
         exploring,
         seed: plan.seed,
         console,
@@ -119,12 +154,12 @@ fn search(plan: &Plan, exploring: &Exploring<'_>, console: &Console) -> Result<S
     };
     // On this thread: those of the runtime go on with signals, time and terminal.
     let explored = explore::explore(plan, &search, &watch, &mut |trial| told.trial(trial));
-    let failures = told.failures;
+    let (failures, first) = (told.failures, told.first);
     if let Some(shown) = shown {
         runtime.block_on(shown.end());
     }
     let cpu = Usage::now().zip(before).map(|(after, before)| after.cpu_since(&before));
-    Ok(Searched { explored, failures, wall: began.elapsed(), cpu, workers: workers.get() })
+    Ok(Searched { explored, failures, first, wall: began.elapsed(), cpu, workers: workers.get() })
 }
 
 fn workers(jobs: Option<u16>) -> NonZeroUsize {
@@ -145,6 +180,9 @@ fn end_after(budget: Duration, watch: &Watch) {
 /// Tells of each trial that fails, as soon as its turn comes.
 struct Told<'a> {
     failures: Vec<FailureRow>,
+    /// The plan of the first trial with a finding that fails it.
+    first: Option<Plan>,
+    plan: &'a Plan,
     exploring: &'a Exploring<'a>,
     /// The first seed.
     seed: u64,
@@ -156,6 +194,9 @@ impl Told<'_> {
     fn trial(&mut self, trial: &Trial) {
         if !trial.fails() {
             return;
+        }
+        if self.first.is_none() && trial.failures().next().is_some() {
+            self.first = plan_of(self.plan, &trial.of);
         }
         let failure = FailureRow {
             of: trial.of.to_string(),

@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tokio_util::sync::CancellationToken;
 
-use super::{Console, Failure, Keep, folder::RunFolder, run, signals};
+use super::{Console, Failure, Format, Keep, folder::RunFolder, run, signals};
 use crate::{
     checker::Anomaly,
     plan::Plan,
@@ -37,14 +37,28 @@ pub(super) fn shrunk(
             folder.write(SHRUNK_FILE, &text(plan, &shrunk))?;
             Ok(told(&shrunk, &folder.path().join(SHRUNK_FILE)))
         }
-        Err(NotShrunk::Passes) => Ok(match anomaly {
-            None => "Nothing to shrink: nothing was found that fails the run.\n".to_owned(),
-            Some(anomaly) => format!("Nothing to shrink: the run does not show {anomaly}.\n"),
-        }),
+        Err(NotShrunk::Passes) => Ok(nothing(keep)),
         Err(NotShrunk::Interrupted) => Ok("Nothing was shrunk: it was interrupted before the first step.\n".to_owned()),
         Err(error @ (NotShrunk::NotExplicit(_) | NotShrunk::Simulation(_))) => {
             Ok(format!("Nothing was shrunk:\n{error}.\n"))
         }
+    }
+}
+
+/// What there is to say where nothing shows what is to be kept.
+pub(super) fn nothing(keep: Keep) -> String {
+    match keep {
+        Keep::Gravest => "Nothing to shrink: nothing was found that fails the run.\n".to_owned(),
+        Keep::This(anomaly) => format!("Nothing to shrink: {anomaly} was not found.\n"),
+    }
+}
+
+/// Says it after the summary: stdout is for that alone where a program reads it.
+pub(super) fn tell(text: Option<String>, format: Format, console: &Console) {
+    match (text, format) {
+        (Some(text), Format::Text) => console.result(&format!("\n{text}")),
+        (Some(text), Format::Json) => console.note(text.trim_end()),
+        (None, _) => {}
     }
 }
 

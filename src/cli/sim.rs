@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    Console, Failure, Format, LaneKind, SignatureKind, SimArgs,
+    Console, Failure, LaneKind, SignatureKind, SimArgs,
     explore::{self, Exploring},
     folder::{LATENCY_FILE, RunFolder, SCENARIO_FILE},
     judge, progress,
@@ -38,7 +38,8 @@ pub(super) fn sim(args: &SimArgs, console: &Console) -> Result<ExitStatus, Failu
         }
     };
     if explore.asked() {
-        let exploring = Exploring { args, explore, signatures: *signatures, crash_at: crash_at.as_ref() };
+        let exploring =
+            Exploring { args, explore, signatures: *signatures, shrink: *shrink, crash_at: crash_at.as_ref() };
         return explore::explore(&plan, &exploring, console);
     }
     let folder = RunFolder::make(&args.out, &plan.name, run::now(), plan.seed)?;
@@ -60,12 +61,7 @@ pub(super) fn sim(args: &SimArgs, console: &Console) -> Result<ExitStatus, Failu
     let summary = run::conclude(summary, &folder, run::repeat_of("sim", args, &own, plan.seed))?;
     if !args.quiet {
         console.result(&run::print(&summary, args.format, console));
-        match (shrunk, args.format) {
-            (Some(text), Format::Text) => console.result(&format!("\n{text}")),
-            // Stdout is for the summary alone.
-            (Some(text), Format::Json) => console.note(text.trim_end()),
-            (None, _) => {}
-        }
+        shrink::tell(shrunk, args.format, console);
     }
     Ok(run::status(&summary))
 }

@@ -170,6 +170,24 @@ fn a_run_that_fails_is_shrunk_to_a_file_that_fails_the_same_way() {
 }
 
 #[test]
+fn of_many_seeds_the_lowest_that_fails_is_shrunk() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios/quickstart.yaml"));
+    let broken = text.expect("the scenario").replacen("# defects:", "defects:", 1);
+    fs::write(folder.path().join("broken.yaml"), broken).expect("the scenario can be written");
+    let (file, out) = (folder.path().join("broken.yaml"), folder.path().join("out"));
+    let more = ["--signatures", "fast", "--seed", "3", "--seeds", "2", "--fail-fast", "--shrink"];
+    let output = sim(&file, &out, &more);
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    assert!(said(&output).contains("\nShrunk       double-effect is left with\n"), "{}", said(&output));
+    let shrunk = fs::read_to_string(only_run(&out).join("shrunk.yaml")).expect("the shrunk scenario");
+    assert!(
+        shrunk.starts_with("# What was left of quickstart with seed 3 and still shows double-effect.\n"),
+        "{shrunk}"
+    );
+}
+
+#[test]
 fn a_run_that_passes_is_not_shrunk() {
     let out = TempDir::new().expect("a temporary folder");
     let output = sim(&shipped("quickstart"), out.path(), &["--signatures", "fast", "--shrink", "--format", "json"]);

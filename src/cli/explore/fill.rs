@@ -32,7 +32,7 @@ pub(super) fn exploration(
     folder: &RunFolder,
     searched: Searched,
 ) -> Exploration {
-    let Searched { explored, failures, wall, cpu, workers } = searched;
+    let Searched { explored, failures, wall, cpu, workers, .. } = searched;
     let first = |(of, sentence): &(TrialOf, String)| FoundIn { of: of.to_string(), sentence: sentence.clone() };
     Exploration {
         version: VERSION,

@@ -79,12 +79,12 @@ pub(super) fn resolve(
         let message = format!("{} Companies; expected at most {}", plans.len(), limits::COMPANIES_MAX);
         findings.report(groups.place, message);
     }
-    capacity::check_shared(groups.place, &plans, findings);
     let mut names = BTreeSet::new();
     let twice = plans.iter().find(|company| !names.insert(company.name.clone()));
     if let Some(twice) = twice.filter(|_| findings.is_clean()) {
         findings.report(groups.place, format!("two Companies are called {}; expected one", shown(&twice.name)));
     }
+    capacity::check_shared(groups.place, &plans, findings);
     let mut domains = BTreeSet::new();
     let twice = plans.iter().find(|company| !domains.insert(company.domain.clone()));
     if let Some(twice) = twice.filter(|_| findings.is_clean()) {

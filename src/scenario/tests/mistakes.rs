@@ -53,7 +53,7 @@ fn misspelt_key_at_the_top() {
 #[test]
 fn misspelt_key_of_a_group() {
     insta::assert_snapshot!(told("count: 2", "cuont: 2"), @r"
-    scenarios/small.yaml:4:26: unknown key `cuont`; expected one of profile, company, count, title, domain, speaks, operations_version, sessions, answers, proposals, store, backend, capacity, actions, defects; did you mean `count`?
+    scenarios/small.yaml:4:26: unknown key `cuont`; expected one of profile, company, count, numbers, title, domain, speaks, operations_version, sessions, answers, proposals, store, backend, capacity, actions, defects; did you mean `count`?
       4 |   shop: { profile: shop, cuont: 2, defects: [] }
         |                          ^
     ");

@@ -215,7 +215,7 @@ settle: 7
     scenarios/a.yaml:2:1: unknown key `sed`; expected one of scenario, seed, tls, companies, agents, journeys, load, faults, network, settle, invariants, expect, reach, thresholds; did you mean `seed`?
       2 | sed: 1
         | ^
-    scenarios/a.yaml:4:26: unknown key `cuont`; expected one of profile, company, count, title, domain, speaks, operations_version, sessions, answers, proposals, store, backend, capacity, actions, defects; did you mean `count`?
+    scenarios/a.yaml:4:26: unknown key `cuont`; expected one of profile, company, count, numbers, title, domain, speaks, operations_version, sessions, answers, proposals, store, backend, capacity, actions, defects; did you mean `count`?
       4 |   shop: { profile: shop, cuont: 2 }
         |                          ^
     scenarios/a.yaml:5:18: expected a whole number, found `ten`

@@ -182,10 +182,10 @@ fn reduce(trial: &mut Trial<'_>) -> Result<(), Stop> {
         parts::fewer_journeys(trial)?;
         parts::without_idle(trial)?;
         parts::fewer_strikes(trial)?;
+        parts::calmer_network(trial)?;
         parts::fewer_defects(trial)?;
         parts::fewer_steps(trial)?;
         parts::fewer_backend_steps(trial)?;
-        values::unhindered(trial)?;
         values::shorter(trial)?;
         values::simpler(trial)?;
         parts::without_idle(trial)?;

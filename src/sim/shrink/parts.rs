@@ -1,11 +1,13 @@
 //! What is taken away: journeys, Users, Companies, strikes, defects, steps.
 
+use smol_str::format_smolstr;
+
 use super::{
     ddmin::ddmin,
     explicit::{firsts, journeys, level, strikes, with_journeys, with_strikes},
     trial::{Stop, Trial},
 };
-use crate::plan::{Journey, JourneyStep, ListedJourney, Plan};
+use crate::plan::{Journey, JourneyStep, ListedJourney, Network, Plan};
 
 /// Takes away journeys: first all but those that the anomaly is about, then Users with all of theirs, then single ones.
 pub(super) fn fewer_journeys(trial: &mut Trial<'_>) -> Result<(), Stop> {
@@ -94,6 +96,32 @@ fn unused_actions(trial: &mut Trial<'_>) -> Result<(), Stop> {
 pub(super) fn fewer_strikes(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let base = trial.best.clone();
     ddmin(strikes(&base), |kept| trial.attempt(with_strikes(&base, kept)))?;
+    Ok(())
+}
+
+/// Takes away what the network does beside its latency: all of it, or part by part.
+pub(super) fn calmer_network(trial: &mut Trial<'_>) -> Result<(), Stop> {
+    let quiet = Network { latency: trial.best.network.latency.clone(), ..Network::calm() };
+    if trial.best.network == quiet || trial.attempt(Plan { network: quiet, ..trial.best.clone() })? {
+        return Ok(());
+    }
+    for part in [|network: &mut Network| network.loss = 0.0, |network: &mut Network| network.duplicate = 0.0] {
+        let mut candidate = trial.best.clone();
+        part(&mut candidate.network);
+        if candidate.network != trial.best.network {
+            trial.attempt(candidate)?;
+        }
+    }
+    let base = trial.best.clone();
+    ddmin(base.network.partitions.clone(), |kept| {
+        let mut candidate = base.clone();
+        candidate.network.partitions = kept.to_vec();
+        // A file numbers them by their place, and so does the history.
+        for (place, partition) in candidate.network.partitions.iter_mut().enumerate() {
+            partition.id = format_smolstr!("network-partition-{}", place + 1);
+        }
+        trial.attempt_if_valid(candidate)
+    })?;
     Ok(())
 }
 

@@ -10,7 +10,7 @@ use crate::{
     history::{Event, Record},
     plan::{ListedJourney, Plan, Strike},
     scenario::{self, Overrides},
-    sim::{Setting, SimulationError, simulate},
+    sim::{Setting, SimulationError, judged, simulate},
     swarm::{Control, Diary},
 };
 
@@ -71,7 +71,7 @@ pub(super) fn run(plan: &Arc<Plan>, options: &Options<'_>) -> Result<Option<Seen
         return Ok(None);
     }
     let (history, ledger) = setting.recorder.take();
-    let mut checker = checker::Checker::new(checker::Options { only: judged(plan) });
+    let mut checker = checker::Checker::new(judged(&plan.invariants));
     history.iter().for_each(|record| checker.event(record));
     ledger.iter().for_each(|record| checker.ledger(record));
     let ran = simulated.ran;
@@ -83,13 +83,6 @@ pub(super) fn run(plan: &Arc<Plan>, options: &Options<'_>) -> Result<Option<Seen
         time: ran.ended.since(ran.load_began),
         wishes: wishes(&history),
     }))
-}
-
-/// The anomalies that the plan has judged; `None`: all.
-fn judged(plan: &Plan) -> Option<BTreeSet<Anomaly>> {
-    let all = || Anomaly::ALL.iter().copied();
-    let some: BTreeSet<Anomaly> = all().filter(|anomaly| plan.invariants.includes(anomaly.name())).collect();
-    (some.len() < all().count()).then_some(some)
 }
 
 /// Pairs of an action ID and the intent behind it.

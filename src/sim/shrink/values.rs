@@ -6,7 +6,7 @@ use super::{
     explicit::{firsts, journeys, level, listed},
     trial::{Stop, Trial},
 };
-use crate::plan::{AskUser, Distribution, FaultKind, JourneyStep, Network, Plan};
+use crate::plan::{AskUser, Distribution, FaultKind, JourneyStep, Plan};
 
 /// Times that a reader takes in at a glance, in milliseconds.
 const ROUND: [u64; 10] = [1, 10, 100, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000, 300_000];
@@ -15,7 +15,7 @@ const ROUND: [u64; 10] = [1, 10, 100, 1_000, 2_000, 5_000, 10_000, 30_000, 60_00
 pub(super) fn shorter(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let first = journeys(&trial.best).0.iter().map(|journey| journey.at).min().unwrap_or_default();
     if !first.is_zero() {
-        trial.attempt(earlier(&trial.best, first))?;
+        trial.attempt_if_valid(earlier(&trial.best, first))?;
     }
     for place in 0..journeys(&trial.best).0.len() {
         let at = journeys(&trial.best).0[place].at;
@@ -62,6 +62,11 @@ fn earlier(plan: &Plan, by: Duration) -> Plan {
     let mut moved = all.to_vec();
     moved.iter_mut().for_each(|journey| journey.at = journey.at.saturating_sub(by));
     plan.load = vec![listed(moved, time.saturating_sub(by))];
+    for partition in &mut plan.network.partitions {
+        partition.during.from = partition.during.from.saturating_sub(by);
+        partition.during.to = partition.during.to.saturating_sub(by);
+    }
+    plan.network.partitions.retain(|partition| !partition.during.to.is_zero());
     for fault in plan.faults.iter_mut().filter(|fault| matches!(fault.kind, FaultKind::Restart { .. })) {
         for time in fault.strikes.iter_mut().flatten().filter_map(|strike| strike.time.as_mut()) {
             *time = time.saturating_sub(by);
@@ -78,43 +83,6 @@ fn starting(plan: &Plan, place: usize, at: Duration) -> Plan {
         journey.at = at;
     }
     Plan { load: vec![listed(moved, time)], ..plan.clone() }
-}
-
-/// Takes the network's troubles away, at once or one after the other, and the bounds of Companies.
-pub(super) fn unhindered(trial: &mut Trial<'_>) -> Result<(), Stop> {
-    let network = trial.best.network.clone();
-    if network != Network::calm() {
-        let calmer = |network: Network| Plan { network, ..trial.best.clone() };
-        let mut candidates = vec![calmer(Network::calm())];
-        candidates.extend((0..network.partitions.len()).rev().map(|place| {
-            let mut network = network.clone();
-            network.partitions.remove(place);
-            calmer(network)
-        }));
-        for candidate in candidates {
-            if trial.attempt_if_valid(candidate)? {
-                return Ok(()); // what is left is gone through in the next round
-            }
-        }
-        for ease in [
-            |network: &mut Network| network.loss = 0.0,
-            |network: &mut Network| network.duplicate = 0.0,
-            |network: &mut Network| network.latency = Distribution::ZERO,
-        ] {
-            let mut candidate = trial.best.clone();
-            ease(&mut candidate.network);
-            if candidate.network != trial.best.network {
-                trial.attempt_if_valid(candidate)?;
-            }
-        }
-    }
-    for company in firsts(&trial.best) {
-        let mut candidate = trial.best.clone();
-        if candidate.companies[company].capacity.take().is_some() {
-            trial.attempt_if_valid(level(candidate))?;
-        }
-    }
-    Ok(())
 }
 
 /// Replaces how durations are spread by none at all or by a constant, and chances by none or certainty.
@@ -146,6 +114,11 @@ pub(super) fn simpler(trial: &mut Trial<'_>) -> Result<(), Stop> {
         }
     }
     for company in firsts(&trial.best) {
+        let mut candidate = trial.best.clone();
+        // A Company without bounds, if they do not matter.
+        if candidate.companies[company].capacity.take().is_some() {
+            trial.attempt_if_valid(level(candidate))?;
+        }
         for action in 0..trial.best.companies[company].actions.len() {
             let mut candidate = trial.best.clone();
             let own = candidate.companies[company].actions[action].steps.iter_mut();
@@ -176,8 +149,8 @@ fn constants(spread: &Distribution) -> Vec<Duration> {
 
 /// Every duration of the plan that is drawn.
 fn spreads(plan: &mut Plan) -> Vec<&mut Distribution> {
-    let mut all = Vec::new();
     let firsts = firsts(plan);
+    let mut all = vec![&mut plan.network.latency];
     for (_, company) in plan.companies.iter_mut().enumerate().filter(|(place, _)| firsts.contains(place)) {
         all.push(&mut company.answers.latency);
         all.push(&mut company.proposals.revise_after);
