@@ -94,6 +94,7 @@ fn plan() -> CompanyPlan {
         },
         store: StoreSettings { keep_final: hour },
         backend: BackendSettings { latency: Distribution::ZERO, timeout: hour, ask_again: Duration::from_secs(1) },
+        capacity: None,
         actions: [("exchange".into(), action())].into_iter().collect(),
         defects: Defects::default(),
     }
@@ -127,7 +128,10 @@ impl Stand {
             poppyfield::backend::router(world, Arc::clone(&backend))
         })
         .await;
-        open(&field, PartyKind::Company, "shop-1", move |world| company::router(world, Arc::clone(&company))).await;
+        open(&field, PartyKind::Company, "shop-1", move |world| {
+            company::router(world, Arc::clone(&company), &company::Databases::default())
+        })
+        .await;
         open(&field, PartyKind::Operator, "agent-1", move |_| documents(&operator)).await;
         let world = field.world(Party::new(PartyKind::Agent, "u1"));
         let mut stand = Self {

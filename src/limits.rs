@@ -47,6 +47,12 @@ pub const FILE_NODES_MAX: usize = 100_000;
 /// The most mistakes that one pass over a file and its profiles reports.
 pub const FILE_MISTAKES_MAX: usize = 100;
 
+/// The longest interval log that service times are taken from, in bytes.
+pub const LOG_BYTES_MAX: usize = 256 * 1024 * 1024;
+
+/// Workers of a Company, places in its queue, and connections of a database.
+pub const CAPACITY_MAX: u32 = 1_000_000;
+
 /// Companies of a run, all groups together.
 pub const COMPANIES_MAX: u32 = 100;
 

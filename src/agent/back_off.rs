@@ -21,8 +21,13 @@ pub(super) fn wait(retry: &Retry, failures: u32, draw: Draw) -> Duration {
 mod tests {
     use super::*;
 
-    const RETRY: Retry =
-        Retry { first: Duration::from_millis(200), factor: 2.0, jitter: 0.5, longest: Duration::from_secs(5) };
+    const RETRY: Retry = Retry {
+        first: Duration::from_millis(200),
+        factor: 2.0,
+        jitter: 0.5,
+        longest: Duration::from_secs(5),
+        tries: None,
+    };
 
     #[test]
     fn grows_up_to_the_longest_and_leaves_only_a_part_to_chance() {
@@ -37,7 +42,7 @@ mod tests {
 
     #[test]
     fn never_spins() {
-        let none = Retry { first: Duration::ZERO, factor: 0.0, jitter: 7.0, longest: Duration::ZERO };
+        let none = Retry { first: Duration::ZERO, factor: 0.0, jitter: 7.0, longest: Duration::ZERO, tries: None };
         assert_eq!(wait(&none, 3, Draw::new(1, "back-off", "k", 0)), SHORTEST);
     }
 }

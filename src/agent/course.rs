@@ -209,6 +209,7 @@ pub(super) async fn propose(wish: &Wish, process: &mut Process) -> Flow<Arc<Seen
             Ok(ended) => ended,
             Err(NotSent::Withheld | NotSent::NoToken) => return Flow::Break(JourneyEnd::Refused),
             Err(NotSent::NotSignedIn) => return Flow::Break(JourneyEnd::NotSignedIn),
+            Err(NotSent::GaveUp) => return Flow::Break(JourneyEnd::GaveUp),
         };
         if !ended.may_pass() {
             let (outcome, code) = (ended.outcome, ended.code);
@@ -220,6 +221,9 @@ pub(super) async fn propose(wish: &Wish, process: &mut Process) -> Flow<Arc<Seen
             };
         }
         failures += 1;
+        if shared.plan.swarm.retry.tries.is_some_and(|most| failures >= most) {
+            return Flow::Break(JourneyEnd::GaveUp);
+        }
         let draw = shared.world.draw("back-off-propose", &wish.intent, failures.into());
         let wait = back_off::wait(&shared.plan.swarm.retry, failures, draw);
         let due = shared.world.now() + wait.max(ended.retry_after.unwrap_or_default());

@@ -94,6 +94,8 @@ pub(super) enum NotSent {
     NoToken,
     /// It needs a Session that is signed in, and there is none.
     NotSignedIn,
+    /// The token for it was asked for in vain as often as it may be.
+    GaveUp,
 }
 
 impl From<NoToken> for NotSent {
@@ -103,6 +105,7 @@ impl From<NoToken> for NotSent {
                 tracing::debug!("no token: {why}");
                 Self::NoToken
             }
+            NoToken::GaveUp => Self::GaveUp,
             NoToken::NotSignedIn(why) => {
                 tracing::debug!("not signed in: {why}");
                 Self::NotSignedIn

@@ -53,6 +53,8 @@ pub(super) enum NoToken {
     Refused(SmolStr),
     /// The sign-in came to nothing.
     NotSignedIn(SmolStr),
+    /// It was asked for as often as the plan lets an Agent ask.
+    GaveUp,
 }
 
 impl From<KeyError> for NoToken {
@@ -146,6 +148,9 @@ impl TokenDesk<'_> {
         loop {
             if let Some(why) = tries.given_up() {
                 return Err(NoToken::Refused(why));
+            }
+            if shared.plan.swarm.retry.tries.is_some_and(|most| tries.waits >= most) {
+                return Err(NoToken::GaveUp);
             }
             if sign_ins == SIGN_INS_MAX {
                 return Err(NoToken::NotSignedIn(SmolStr::new_static("no-session")));

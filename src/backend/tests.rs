@@ -66,6 +66,7 @@ fn plan(fail: f64) -> CompanyPlan {
         },
         store: StoreSettings { keep_final: ms(60_000) },
         backend: BackendSettings { latency: Distribution::Constant(ms(100)), timeout: ms(1_000), ask_again: ms(1_000) },
+        capacity: None,
         actions: [("exchange".into(), action)].into_iter().collect(),
         defects: Defects::default(),
     }

@@ -1,10 +1,10 @@
 //! The arguments, as they stand on the command line.
 
-use std::{net::SocketAddr, path::PathBuf};
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
-use crate::{identity::Signatures, sim::crash_points::Spot};
+use crate::{identity::Signatures, scenario::parse_duration, sim::crash_points::Spot};
 
 /// Simulation and load-testing harness for the Personal Agent Protocol.
 ///
@@ -126,12 +126,44 @@ pub struct SimArgs {
     pub signatures: SignatureKind,
     /// How requests travel: handed over, or as bytes of HTTP/1.1 through pipes in memory. The history is the same; bytes
     /// cost more time.
-    #[arg(long, value_enum, default_value_t = LaneKind::Direct)]
+    #[arg(long, value_enum, default_value_t = LaneKind::Direct, conflicts_with = "exploring")]
     pub lane: LaneKind,
     /// Stop a Company the first time that an operation of that action passes that point, and start it again: like
     /// perform.after-effect@exchange. /HOW behind it takes only plain, revised, repeated, cancelled or direct ones.
     #[arg(long, value_name = "POINT@ACTION[/HOW]")]
     pub crash_at: Option<Spot>,
+    /// Many seeds instead of one.
+    #[command(flatten, next_help_heading = "Many seeds")]
+    pub explore: ExploreArgs,
+}
+
+/// Arguments of `sim` that make it explore many seeds.
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("exploring").args(["seeds", "budget"]).multiple(true))]
+pub struct ExploreArgs {
+    /// Explore so many seeds, from --seed on, and say which of them fail and how to replay them.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub seeds: Option<u64>,
+    /// Explore seeds, from --seed on, for that long: 60s, 10m. With --seeds at most that many.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub budget: Option<Duration>,
+    /// End with the first seed that fails.
+    #[arg(long, requires = "exploring")]
+    pub fail_fast: bool,
+    /// Run each seed twice; one that is not the same to the letter fails, with the first line that differs.
+    #[arg(long, requires = "exploring")]
+    pub twice: bool,
+    /// Seeds under way at once, each in a thread of its own; one a core without it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), requires = "exploring")]
+    pub jobs: Option<u16>,
+}
+
+impl ExploreArgs {
+    /// Whether many seeds are asked for.
+    #[must_use]
+    pub fn asked(&self) -> bool {
+        self.seeds.is_some() || self.budget.is_some()
+    }
 }
 
 /// How the requests of a simulated run travel.

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::Failure;
 use crate::{
     checker::Finding,
-    report::{Summary, anomaly_file},
+    report::{Summary, anomaly_file, exploration::Exploration},
 };
 
 /// The most findings that get a file of their own; the summary counts all.
@@ -26,6 +26,8 @@ pub(super) const TARGET_FILE: &str = "target.yaml";
 pub(super) const AUTHORITY_FILE: &str = "ca.pem";
 /// Everything that the terminal prints, for machines.
 pub(super) const SUMMARY_FILE: &str = "summary.json";
+/// Everything that the terminal prints of many seeds, for machines.
+const EXPLORATION_FILE: &str = "exploration.json";
 /// The interval log of latencies.
 pub(super) const LATENCY_FILE: &str = "latency.hlog";
 /// The folder of findings.
@@ -116,6 +118,11 @@ impl RunFolder {
     /// Writes the summary, naming the files that are there.
     pub(super) fn write_summary(&self, summary: &Summary) -> Result<(), Failure> {
         self.write_json(SUMMARY_FILE, summary)
+    }
+
+    /// Writes what many seeds showed.
+    pub(super) fn write_exploration(&self, exploration: &Exploration) -> Result<(), Failure> {
+        self.write_json(EXPLORATION_FILE, exploration)
     }
 
     /// The names of the files in it, `summary.json` included, sorted.

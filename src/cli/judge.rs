@@ -3,7 +3,7 @@
 use std::{path::Path, sync::LazyLock};
 
 use crate::{
-    checker::{Anomaly, Checker, Finding, Options},
+    checker::{Anomaly, Checker, Finding},
     history::{
         Event,
         reader::{Completeness, ReadError, open_folder},
@@ -11,6 +11,7 @@ use crate::{
     },
     plan::{Expectation, Invariants},
     report::Judged,
+    sim,
 };
 
 /// The names of the checker's catalogue, for the files that name anomalies.
@@ -40,13 +41,7 @@ pub(super) fn judge(
     expect: &Expectation,
 ) -> Result<FolderJudgement, ReadError> {
     let mut files = open_folder(folder)?;
-    let only = match invariants {
-        Invariants::All => None,
-        Invariants::Only(_) | Invariants::Except(_) => {
-            Some(Anomaly::ALL.iter().copied().filter(|anomaly| invariants.includes(anomaly.name())).collect())
-        }
-    };
-    let mut checker = Checker::new(Options { only });
+    let mut checker = Checker::new(sim::judged(invariants));
     let mut faults = Vec::new();
     let mut header = None;
     for record in &mut files.history {

@@ -5,6 +5,7 @@
 mod args;
 mod check;
 mod console;
+mod explore;
 mod folder;
 mod judge;
 mod log;
@@ -22,8 +23,8 @@ use std::fmt;
 use clap::Parser as _;
 
 pub use args::{
-    CheckArgs, Cli, Command, Format, LaneKind, LogArgs, LogFormat, RunArgs, ScenarioArgs, SchemaArgs, SchemaKind,
-    ServeArgs, SignatureKind, SimArgs, Switch, ValidateArgs,
+    CheckArgs, Cli, Command, ExploreArgs, Format, LaneKind, LogArgs, LogFormat, RunArgs, ScenarioArgs, SchemaArgs,
+    SchemaKind, ServeArgs, SignatureKind, SimArgs, Switch, ValidateArgs,
 };
 pub use console::Console;
 

@@ -12,8 +12,12 @@ use crate::{
     history::record::Outcome,
     measure::{Meter, counter},
     plan::Plan,
-    report::progress::{Progress, line},
-    swarm::Control,
+    report::{
+        exploration,
+        progress::{Progress, line},
+    },
+    sim::explore::Watch,
+    swarm::{Control, Usage},
     world::Field,
 };
 
@@ -29,10 +33,34 @@ pub(super) struct Shown {
     task: JoinHandle<()>,
 }
 
-/// Shows how the run gets on.
-pub(super) fn show(plan: &Plan, seen: &Seen, meter: &Meter, control: &Control) -> Shown {
+/// A line on stderr that is written over.
+fn bar() -> ProgressBar {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
     bar.set_style(ProgressStyle::default_spinner());
+    bar
+}
+
+/// Shows how an exploration gets on.
+pub(super) fn show_search(watch: &Watch, before: Option<Usage>) -> Shown {
+    let bar = bar();
+    let (watch, shown) = (watch.clone(), bar.clone());
+    #[expect(clippy::disallowed_methods, reason = "the terminal is outside the world")]
+    let task = tokio::spawn(async move {
+        let began = std::time::Instant::now();
+        loop {
+            tokio::time::sleep(REFRESH).await;
+            let cpu = Usage::now().zip(before).map(|(now, before)| now.cpu_since(&before));
+            let line = exploration::progress(watch.done(), watch.failing(), watch.requests(), began.elapsed(), cpu);
+            shown.set_message(line);
+            shown.tick();
+        }
+    });
+    Shown { bar, task }
+}
+
+/// Shows how the run gets on.
+pub(super) fn show(plan: &Plan, seen: &Seen, meter: &Meter, control: &Control) -> Shown {
+    let bar = bar();
     let (seen, meter, control) = (Arc::clone(seen), meter.clone(), control.clone());
     let (planned, shown) = (plan.load_duration(), bar.clone());
     #[expect(clippy::disallowed_methods, reason = "the terminal is outside the world")]
@@ -64,6 +92,11 @@ pub(super) fn show(plan: &Plan, seen: &Seen, meter: &Meter, control: &Control) -
 }
 
 impl Shown {
+    /// The line itself, for those who write above it.
+    pub(super) fn bar(&self) -> ProgressBar {
+        self.bar.clone()
+    }
+
     /// Takes the line away.
     pub(super) async fn end(self) {
         self.task.abort();

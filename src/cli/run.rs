@@ -250,13 +250,13 @@ fn repeat(args: &RunArgs, plan: &Plan) -> String {
     let target = args.target.iter().map(|file| format!(" --target {}", file.display()));
     let may_load = args.may_load.iter().map(|host| format!(" --i-may-load-this-target {host}"));
     let aim: String = target.chain(may_load).collect();
-    repeat_of("run", &args.run, &aim, plan)
+    repeat_of("run", &args.run, &aim, plan.seed)
 }
 
-/// A command that runs the same plan again, with what that command alone takes after the scenario.
-pub(super) fn repeat_of(command: &str, args: &ScenarioArgs, own: &str, plan: &Plan) -> String {
+/// A command that runs the same scenario with a seed again, with what that command alone takes after the scenario.
+pub(super) fn repeat_of(command: &str, args: &ScenarioArgs, own: &str, seed: u64) -> String {
     let operations = args.operations.map(|operations| format!(" --operations {operations}")).unwrap_or_default();
-    format!("poppyfield {command} {}{own} --seed {}{operations}", args.scenario.display(), plan.seed)
+    format!("poppyfield {command} {}{own} --seed {seed}{operations}", args.scenario.display())
 }
 
 /// Draws the verdict and writes the summary.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{
     Console, Failure, LaneKind, SignatureKind, SimArgs,
+    explore::{self, Exploring},
     folder::{LATENCY_FILE, RunFolder, SCENARIO_FILE},
     judge, progress,
     run::{self, Measured},
@@ -23,20 +24,28 @@ use crate::{
 };
 
 pub(super) fn sim(args: &SimArgs, console: &Console) -> Result<ExitStatus, Failure> {
-    let SimArgs { run: args, signatures, lane, crash_at } = args;
+    let SimArgs { run: args, signatures, lane, crash_at, explore } = args;
     let overrides = Overrides { seed: args.seed, anomalies: judge::anomaly_names(), ..Overrides::default() };
     let mut plan = scenario::load(&args.scenario, &overrides).map_err(Failure::usage)?;
     if let Some(operations) = args.operations {
         run::limit(&mut plan, operations);
     }
-    let plan = match crash_at {
-        None => Arc::new(plan),
-        Some(spot) => {
-            let variant = crash_points::at(&plan, spot.clone());
-            variant.map_err(|why| Failure::usage(format!("--crash-at {spot}: {why}")))?.plan
-        }
-    };
+    if let Some(spot) = crash_at {
+        let variant = crash_points::at(&plan, spot.clone());
+        let variant = variant.map_err(|why| Failure::usage(format!("--crash-at {spot}: {why}")))?;
+        plan = Arc::unwrap_or_clone(variant.plan);
+    }
+    let own = own(*signatures, *lane, crash_at.as_ref());
+    if explore.asked() {
+        let replay = |seed| run::repeat_of("sim", args, &own, seed);
+        return explore::explore(
+            &plan,
+            &Exploring { args, explore, signatures: *signatures, replay: &replay },
+            console,
+        );
+    }
     let folder = RunFolder::make(&args.out, &plan.name, run::now(), plan.seed)?;
+    let plan = Arc::new(plan);
     let summary = match perform(&plan, &folder, (*signatures, *lane), console, args.quiet) {
         Ok(summary) => summary,
         Err(failure) => {
@@ -44,15 +53,19 @@ pub(super) fn sim(args: &SimArgs, console: &Console) -> Result<ExitStatus, Failu
             return Err(failure);
         }
     };
-    let signatures = if *signatures == SignatureKind::Fast { " --signatures fast" } else { "" };
-    let lane = if *lane == LaneKind::Pipe { " --lane pipe" } else { "" };
-    let crash_at = crash_at.as_ref().map(|spot| format!(" --crash-at {spot}")).unwrap_or_default();
-    let own = format!("{signatures}{lane}{crash_at}");
-    let summary = run::conclude(summary, &folder, run::repeat_of("sim", args, &own, &plan))?;
+    let summary = run::conclude(summary, &folder, run::repeat_of("sim", args, &own, plan.seed))?;
     if !args.quiet {
         console.result(&run::print(&summary, args.format, console));
     }
     Ok(run::status(&summary))
+}
+
+/// What the command that repeats a run takes beside its scenario and seed.
+fn own(signatures: SignatureKind, lane: LaneKind, crash_at: Option<&crash_points::Spot>) -> String {
+    let signatures = if signatures == SignatureKind::Fast { " --signatures fast" } else { "" };
+    let lane = if lane == LaneKind::Pipe { " --lane pipe" } else { "" };
+    let crash_at = crash_at.map(|spot| format!(" --crash-at {spot}")).unwrap_or_default();
+    format!("{signatures}{lane}{crash_at}")
 }
 
 /// Simulates the plan and judges its files.

@@ -4,6 +4,8 @@
 mod answer;
 mod auth;
 mod body;
+mod capacity;
+mod concern;
 mod desk;
 mod performer;
 mod record;
@@ -22,19 +24,22 @@ use std::sync::Arc;
 use axum::Router;
 
 use crate::{plan::CompanyPlan, world::World};
+pub use capacity::Databases;
 use shop::Shop;
 
 /// The router of a new incarnation of a Company. Its first incarnation records what its actions are made of; every one
-/// takes up the work that it finds on its disk.
-pub fn router(world: World, plan: Arc<CompanyPlan>) -> Router {
-    routes::router(opened(world, plan))
+/// takes up the work that it finds on its disk. `databases` are those of the run.
+pub fn router(world: World, plan: Arc<CompanyPlan>, databases: &Databases) -> Router {
+    let shop = opened(world, plan);
+    capacity::layer(routes::router(Arc::clone(&shop)), &shop, databases)
 }
 
 /// As [`router`], for Personal Agents that write no history of their own: the Company then records what it was asked and
 /// what it answered.
-pub fn witnessed_router(world: World, plan: Arc<CompanyPlan>) -> Router {
+pub fn witnessed_router(world: World, plan: Arc<CompanyPlan>, databases: &Databases) -> Router {
     let shop = opened(world, plan);
-    witness::layer(routes::router(Arc::clone(&shop)), shop)
+    let router = capacity::layer(routes::router(Arc::clone(&shop)), &shop, databases);
+    witness::layer(router, shop)
 }
 
 fn opened(world: World, plan: Arc<CompanyPlan>) -> Arc<Shop> {

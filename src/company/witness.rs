@@ -14,12 +14,12 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
-use http::{Method, StatusCode, header};
+use http::{StatusCode, header};
 use serde::Deserialize as _;
 use serde_json::Value;
 use smol_str::{SmolStr, format_smolstr};
 
-use super::{Shop, body};
+use super::{Shop, body, concern::Concern};
 use crate::{
     history::{
         Event,
@@ -40,16 +40,9 @@ struct Witness {
     calls: AtomicU64,
 }
 
-/// What a request asks for.
-struct Concern {
-    purpose: Purpose,
-    /// The action's name, of a proposal or a change.
-    kind: Option<SmolStr>,
-    operation: Option<SmolStr>,
-}
-
 async fn watch(State(witness): State<Arc<Witness>>, request: Request, next: Next) -> Response {
-    let Some(concern) = witness.concern(request.method(), request.uri().path()) else {
+    let uri = request.uri().clone();
+    let Some(concern) = Concern::of(&witness.shop, request.method(), uri.path()).filter(is_of_operations) else {
         return next.run(request).await;
     };
     let (parts, asked) = request.into_parts();
@@ -67,30 +60,14 @@ async fn watch(State(witness): State<Arc<Witness>>, request: Request, next: Next
     Response::from_parts(parts, Body::from(answered))
 }
 
-impl Witness {
-    /// What a request asks for, if it is about an operation.
-    fn concern(&self, method: &Method, path: &str) -> Option<Concern> {
-        let mut segments = path.trim_matches('/').split('/');
-        let whole: [Option<&str>; 5] = std::array::from_fn(|_| segments.next());
-        let (purpose, kind, operation) = match (method.as_str(), whole) {
-            ("GET", [Some("poppy"), Some("operations"), Some(id), None, _]) => (Purpose::Read, None, Some(id)),
-            ("POST", [Some("poppy"), Some("operations"), Some(id), Some("confirm"), None]) => {
-                (Purpose::Confirm, None, Some(id))
-            }
-            ("POST", [Some("poppy"), Some("operations"), Some(id), Some("cancel"), None]) => {
-                (Purpose::Cancel, None, Some(id))
-            }
-            ("POST", [Some("orders"), Some(_), Some(kind), id, None]) => {
-                let kind = kind.strip_suffix('s').filter(|kind| self.shop.plan.actions.contains_key(*kind))?;
-                (if id.is_some() { Purpose::Change } else { Purpose::Propose }, Some(kind), id)
-            }
-            _ => return None,
-        };
-        Some(Concern { purpose, kind: kind.map(SmolStr::from), operation: operation.map(SmolStr::from) })
-    }
+/// Whether a request is about an operation, or asks for one.
+fn is_of_operations(concern: &Concern<'_>) -> bool {
+    concern.kind.is_some() || concern.operation.is_some()
+}
 
+impl Witness {
     /// Writes that a request arrived; gives the call's ID.
-    fn call(&self, concern: &Concern, body: &Bytes) -> SmolStr {
+    fn call(&self, concern: &Concern<'_>, body: &Bytes) -> SmolStr {
         let shop = &self.shop;
         let number = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
         // What one sender knew cannot be told from here, so each request counts as a sender of its own.
@@ -103,8 +80,8 @@ impl Witness {
             purpose: concern.purpose,
             company: Some(shop.plan.name.clone()),
             intent: None,
-            kind: concern.kind.clone(),
-            action: concern.operation.as_ref().map(|operation| self.action(operation)),
+            kind: concern.kind.map(SmolStr::from),
+            action: concern.operation.map(|operation| self.action(operation)),
             revision: confirm.map(|confirm| confirm.revision.get()),
             approved_by: confirm.map(|confirm| confirm.approved_by.into()),
             proof: None,

@@ -31,6 +31,8 @@ pub struct Counts {
     pub arrivals: u64,
     /// Journeys that started in steady load.
     pub arrivals_steady: u64,
+    /// Journeys that started, by name.
+    pub set_out: BTreeMap<SmolStr, u64>,
     /// Journeys that ended, by how.
     pub journeys: BTreeMap<SmolStr, u64>,
     /// Journeys that were due while too many were in flight, and were skipped.

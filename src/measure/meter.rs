@@ -67,11 +67,19 @@ struct Open {
     counts: Counts,
     steady_from: u64,
     steady_to: u64,
+    /// Times are not kept: a histogram costs more than a short run does.
+    counts_only: bool,
 }
 
 impl Default for Open {
     fn default() -> Self {
-        Self { interval: BTreeMap::new(), counts: Counts::default(), steady_from: 0, steady_to: u64::MAX }
+        Self {
+            interval: BTreeMap::new(),
+            counts: Counts::default(),
+            steady_from: 0,
+            steady_to: u64::MAX,
+            counts_only: false,
+        }
     }
 }
 
@@ -93,6 +101,14 @@ impl Meter {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// A meter that counts and keeps no times, for runs so short that making histograms would take longer.
+    #[must_use]
+    pub fn counting() -> Self {
+        let meter = Self::default();
+        lock(&meter.shared.open).counts_only = true;
+        meter
     }
 
     /// A meter that writes each interval to `writer` as well (`latency.hlog`).
@@ -152,6 +168,11 @@ impl Meter {
         open.counts.arrivals += 1;
         open.counts.arrivals_steady += u64::from(window == Window::Steady);
         open.record(What::Arrival, Measure::Lag, window, started_ns.saturating_sub(due_ns));
+    }
+
+    /// Counts the start of a journey of that name.
+    pub fn set_out(&self, journey: &str) {
+        bump(&mut lock(&self.shared.open).counts.set_out, journey);
     }
 
     /// Takes the end of a journey: when it was due, when it ended, and how, in a word.
@@ -263,7 +284,9 @@ impl Open {
     }
 
     fn record(&mut self, what: What, measure: Measure, window: Window, nanoseconds: u64) {
-        self.interval.entry(Series { what, measure, window }).or_default().record(nanoseconds);
+        if !self.counts_only {
+            self.interval.entry(Series { what, measure, window }).or_default().record(nanoseconds);
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use smol_str::SmolStr;
 
-use super::{CompanyDefect, Defects, Distribution, PriceRange};
+use super::{Capacity, CompanyDefect, Defects, Distribution, PriceRange};
 use crate::protocol::SessionMode;
 
 /// One simulated Company.
@@ -35,6 +35,8 @@ pub struct CompanyPlan {
     pub store: StoreSettings,
     /// How it deals with its backend.
     pub backend: BackendSettings,
+    /// How much it can do at once; `None`: as much as it is asked for.
+    pub capacity: Option<Capacity>,
     /// What it can do, by name, in the file's order.
     pub actions: IndexMap<SmolStr, Action>,
     /// Its bugs.

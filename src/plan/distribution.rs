@@ -1,6 +1,6 @@
 //! Durations drawn from named distributions.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use rand_distr::{Distribution as _, LogNormal, Pareto};
 
@@ -37,6 +37,48 @@ pub enum Distribution {
         /// What is drawn above counts as this.
         max: Duration,
     },
+    /// Exponential, as the times between events that know nothing of each other.
+    Exponential {
+        /// The mean.
+        mean: Duration,
+    },
+    /// Given by percentiles, and even between two of them.
+    Percentiles(PercentileTable),
+}
+
+/// Percentiles and their durations, both growing from entry to entry; at least one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PercentileTable(Arc<[(f64, Duration)]>);
+
+impl PercentileTable {
+    /// A table of percentiles (0 to 100) and their durations; `None` if it is empty, a percentile is none or stands twice,
+    /// or durations fall while percentiles grow.
+    #[must_use]
+    pub fn new(mut entries: Vec<(f64, Duration)>) -> Option<Self> {
+        entries.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let within = entries.iter().all(|entry| (0.0..=100.0).contains(&entry.0));
+        let grow = entries.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 <= pair[1].1);
+        (!entries.is_empty() && within && grow).then(|| Self(entries.into()))
+    }
+
+    /// The entries, from the lowest percentile.
+    #[must_use]
+    pub fn entries(&self) -> &[(f64, Duration)] {
+        &self.0
+    }
+
+    /// The duration at a percentile: between two entries it grows evenly, outside of them it stays at the nearest.
+    #[must_use]
+    pub fn at(&self, percentile: f64) -> Duration {
+        let above = self.0.partition_point(|entry| entry.0 < percentile);
+        match (above.checked_sub(1).and_then(|below| self.0.get(below)), self.0.get(above)) {
+            (Some((low, from)), Some((high, to))) => {
+                *from + to.saturating_sub(*from).mul_f64(((percentile - low) / (high - low)).clamp(0.0, 1.0))
+            }
+            (Some((_, nearest)), None) | (None, Some((_, nearest))) => *nearest,
+            (None, None) => Duration::ZERO,
+        }
+    }
 }
 
 impl Distribution {
@@ -61,6 +103,9 @@ impl Distribution {
                 Ok(spread) => seconds(spread.sample(&mut draw.rng())).min(max),
                 Err(_) => min,
             },
+            // `unit` is below 1, so that the logarithm is one of a number above 0.
+            Self::Exponential { mean } => seconds(mean.as_secs_f64() * -(1.0 - draw.unit()).ln()),
+            Self::Percentiles(ref table) => table.at(draw.unit() * 100.0),
         }
     }
 
@@ -70,8 +115,9 @@ impl Distribution {
         match *self {
             Self::Constant(value) => Some(value),
             Self::Uniform { to, .. } => Some(to),
-            Self::LogNormal { .. } => None,
+            Self::LogNormal { .. } | Self::Exponential { .. } => None,
             Self::Pareto { max, .. } => Some(max),
+            Self::Percentiles(ref table) => table.entries().last().map(|entry| entry.1),
         }
     }
 }
@@ -103,10 +149,41 @@ mod tests {
             (Distribution::LogNormal { median: ms(4), p99: ms(40) }, 0.5, 0.004),
             (Distribution::LogNormal { median: ms(4), p99: ms(40) }, 0.99, 0.040),
             (Distribution::Pareto { min: ms(30), shape: 1.8, max: ms(5_000) }, 0.9, 0.030 * 10f64.powf(1.0 / 1.8)),
+            (Distribution::Exponential { mean: ms(20) }, 0.5, 0.020 * 2f64.ln()),
+            (Distribution::Exponential { mean: ms(20) }, 0.99, 0.020 * 100f64.ln()),
+            (table(&[(50.0, 4), (99.0, 40)]), 0.25, 0.004),
+            (table(&[(50.0, 4), (99.0, 40)]), 0.745, 0.022),
+            (table(&[(50.0, 4), (99.0, 40)]), 0.995, 0.040),
         ];
         for (distribution, p, expected) in cases {
             let seen = percentile(&distribution, p);
             assert!((seen / expected - 1.0).abs() < 0.08, "{distribution:?} p{p}: {seen} instead of {expected}");
+        }
+    }
+
+    fn table(entries: &[(f64, u64)]) -> Distribution {
+        let entries = entries.iter().map(|(percentile, value)| (*percentile, Duration::from_millis(*value)));
+        Distribution::Percentiles(PercentileTable::new(entries.collect()).expect("a good table"))
+    }
+
+    #[test]
+    fn a_table_of_percentiles_is_sorted_and_grows() {
+        let ms = Duration::from_millis;
+        let Distribution::Percentiles(sorted) = table(&[(99.9, 80), (0.0, 1), (50.0, 4)]) else { panic!("a table") };
+        assert_eq!(sorted.entries(), [(0.0, ms(1)), (50.0, ms(4)), (99.9, ms(80))]);
+        assert_eq!(
+            [0.0, 25.0, 50.0, 100.0].map(|percentile| sorted.at(percentile)),
+            [ms(1), Duration::from_micros(2_500), ms(4), ms(80)]
+        );
+        assert_eq!(Distribution::Percentiles(sorted).longest(), Some(ms(80)));
+        for bad in [
+            vec![],
+            vec![(101.0, ms(1))],
+            vec![(f64::NAN, ms(1))],
+            vec![(1.0, ms(2)), (2.0, ms(1))],
+            vec![(1.0, ms(1)), (1.0, ms(1))],
+        ] {
+            assert_eq!(PercentileTable::new(bad), None);
         }
     }
 

@@ -3,6 +3,7 @@
 //! `scenario/` reads YAML into its own raw types and resolves them into these; nothing downstream sees the raw ones.
 //! Everything here is plain data: no clock, no randomness of its own.
 
+mod capacity;
 mod company;
 mod defect;
 mod distribution;
@@ -14,12 +15,13 @@ mod network;
 mod swarm;
 mod target;
 
+pub use capacity::{Capacity, DatabaseShare, RowLocks};
 pub use company::{
     Action, Answers, Approval, BackendSettings, CompanyPlan, OnPartial, Proposals, Sessions, Step, StoreSettings,
     WithoutExtension,
 };
 pub use defect::{AgentDefect, CompanyDefect, Defects};
-pub use distribution::Distribution;
+pub use distribution::{Distribution, PercentileTable};
 pub use fault::{CrashPoint, Fault, FaultKind, Manner, Once, Passings, Strike, Strikes, Window};
 pub use judging::{Comparison, Expectation, Figure, Invariants, Metric, Reach, ReachCounter, Threshold, Unit};
 pub use load::{AgentStage, Arrivals, Load, LoadModel, RateStage, WhenFull};

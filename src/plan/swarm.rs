@@ -41,6 +41,9 @@ pub struct Retry {
     pub jitter: f64,
     /// The longest wait.
     pub longest: Duration,
+    /// How often a proposal, or the token for a request, is asked for before the journey is given up; what may be confirmed is
+    /// followed to its end all the same. `None`: no bound.
+    pub tries: Option<u32>,
 }
 
 /// What a User may set out to do.

@@ -4,6 +4,7 @@
 //! exit status follow from the rest of it, by [`Summary::concluded`].
 
 pub mod exit;
+pub mod exploration;
 pub mod format;
 pub mod progress;
 pub mod summary;

@@ -1,7 +1,7 @@
 //! The summary as people read it: the verdict first, then what was run, measured, found, and not judged.
 
-mod findings;
-mod page;
+pub(super) mod findings;
+pub(super) mod page;
 mod tables;
 
 use std::{cmp::Ordering, collections::BTreeMap};

@@ -3,6 +3,8 @@
 //! A claim is only made where the anomalies that would refute it were judged and held: "not judged" never becomes
 //! "held".
 
+use std::collections::BTreeMap;
+
 use super::{
     exit::{Ending, ExitStatus, exit_status},
     format::{count, counted, times},
@@ -70,16 +72,11 @@ impl Summary {
         whole && !self.expected_but_absent.is_empty()
     }
 
-    /// How many anomalies were judged.
-    fn judged(&self) -> usize {
-        self.anomalies.values().filter(|status| !matches!(status, AnomalyStatus::NotJudged { .. })).count()
-    }
-
     fn inconclusive_reasons(&self) -> impl Iterator<Item = String> {
         let generator = self.health.inconclusive.iter().map(|reason| format!("{}: {}", reason.reason, reason.change));
         let reach = self.reach.iter().filter(|reach| !reach.enough);
         let short = reach.map(|reach| format!("{} was not reached: there were {}", reach.text, count(reach.count)));
-        let unjudged = (self.judged() == 0).then(|| "no anomaly could be judged".to_owned());
+        let unjudged = (judged(&self.anomalies) == 0).then(|| "no anomaly could be judged".to_owned());
         self.incomplete.iter().cloned().chain(unjudged).chain(generator).chain(short)
     }
 
@@ -123,36 +120,46 @@ impl Summary {
         }
     }
 
-    /// The words of a claim, if the first way to show it that was judged held.
-    fn shown(&self, ways: &[Claim]) -> Option<&'static str> {
-        let status = |anomaly: &Anomaly| self.anomalies.get(anomaly.name());
-        let judged = |anomaly: &Anomaly| !matches!(status(anomaly), None | Some(AnomalyStatus::NotJudged { .. }));
-        let (words, needs) = ways.iter().find(|(_, needs)| needs.iter().all(judged))?;
-        needs.iter().all(|anomaly| matches!(status(anomaly), Some(AnomalyStatus::Held { .. }))).then_some(*words)
-    }
-
     /// What held, as far as it was judged.
     fn claim(&self) -> String {
         let expected: Vec<&str> =
             self.findings.iter().filter(|group| group.expected).map(|group| group.anomaly.as_str()).collect();
-        if !expected.is_empty() {
-            return format!("only anomalies showed that the scenario expects or allows: {}", expected.join(", "));
-        }
-        let [once, terms, lost] = CLAIMS.map(|ways| self.shown(ways));
-        match (once, terms, lost) {
-            (Some(once), Some(terms), Some(lost)) => format!("{once}, {terms}, and {lost}"),
-            (Some(once), Some(terms), None) => format!("{once}, {terms}"),
-            (Some(once), None, Some(lost)) => format!("{once}, and {lost}"),
-            (Some(once), None, None) => once.to_owned(),
-            (None, _, _) => {
-                let (judged, all) = (self.judged(), self.anomalies.len());
-                format!("nothing was found that fails a run ({judged} of {all} anomalies were judged)")
-            }
+        claim(&self.anomalies, &expected)
+    }
+}
+
+/// What held, as far as it was judged; `expected` are the anomalies that were found and fail nothing.
+pub(super) fn claim(anomalies: &BTreeMap<String, AnomalyStatus>, expected: &[&str]) -> String {
+    if !expected.is_empty() {
+        return format!("only anomalies showed that the scenario expects or allows: {}", expected.join(", "));
+    }
+    let [once, terms, lost] = CLAIMS.map(|ways| shown(anomalies, ways));
+    match (once, terms, lost) {
+        (Some(once), Some(terms), Some(lost)) => format!("{once}, {terms}, and {lost}"),
+        (Some(once), Some(terms), None) => format!("{once}, {terms}"),
+        (Some(once), None, Some(lost)) => format!("{once}, and {lost}"),
+        (Some(once), None, None) => once.to_owned(),
+        (None, _, _) => {
+            let (judged, all) = (judged(anomalies), anomalies.len());
+            format!("nothing was found that fails a run ({judged} of {all} anomalies were judged)")
         }
     }
 }
 
-fn word(status: ExitStatus) -> &'static str {
+/// The words of a claim, if the first way to show it that was judged held.
+fn shown(anomalies: &BTreeMap<String, AnomalyStatus>, ways: &[Claim]) -> Option<&'static str> {
+    let status = |anomaly: &Anomaly| anomalies.get(anomaly.name());
+    let judged = |anomaly: &Anomaly| !matches!(status(anomaly), None | Some(AnomalyStatus::NotJudged { .. }));
+    let (words, needs) = ways.iter().find(|(_, needs)| needs.iter().all(judged))?;
+    needs.iter().all(|anomaly| matches!(status(anomaly), Some(AnomalyStatus::Held { .. }))).then_some(*words)
+}
+
+/// How many anomalies were judged.
+pub(super) fn judged(anomalies: &BTreeMap<String, AnomalyStatus>) -> usize {
+    anomalies.values().filter(|status| !matches!(status, AnomalyStatus::NotJudged { .. })).count()
+}
+
+pub(super) fn word(status: ExitStatus) -> &'static str {
     match status {
         ExitStatus::Held => "pass",
         ExitStatus::Violated => "fail",

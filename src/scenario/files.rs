@@ -8,6 +8,25 @@ use super::problem::{Findings, Place, nearest, shown};
 use super::yaml;
 use crate::limits;
 
+/// The bytes of an interval log, or what is wrong.
+pub(super) fn read_log(path: &Path) -> Result<Vec<u8>, String> {
+    if path.is_dir() {
+        return Err("this is a folder; expected the `latency.hlog` in it".to_owned());
+    }
+    let unreadable = |error: std::io::Error| match error.kind() {
+        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        _ => format!("cannot be read: {error}"),
+    };
+    let file = std::fs::File::open(path).map_err(unreadable)?;
+    let mut bytes = Vec::new();
+    let most = limits::LOG_BYTES_MAX;
+    file.take(most as u64 + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() > most {
+        return Err(format!("the file is too large; expected at most {} MiB", most / (1024 * 1024)));
+    }
+    Ok(bytes)
+}
+
 /// The folder that profiles are looked up in.
 const PROFILES: &str = "sim-companies";
 

@@ -17,6 +17,7 @@ use std::path::Path;
 pub use anomalies::ANOMALIES;
 pub use problem::{Problem, Problems};
 pub use schema::schema;
+pub use value::parse_duration;
 pub use written::{resolved_target_yaml, resolved_yaml};
 
 use crate::plan::{CompanyPlan, Plan, Target};

@@ -1,6 +1,7 @@
 //! What is wrong with a file, and where: the one shape of every mistake that a reader of files reports.
 
 use std::fmt;
+use std::path::{Path, PathBuf};
 
 use crate::limits;
 
@@ -48,6 +49,12 @@ impl Findings {
     /// The text of a file.
     pub(super) fn text(&self, file: u32) -> &str {
         self.sources.get(file as usize).map_or("", |source| source.text.as_str())
+    }
+
+    /// The folder that a file lies in: what its paths are relative to.
+    pub(super) fn folder(&self, file: u32) -> PathBuf {
+        let name = self.sources.get(file as usize).map_or("", |source| source.name.as_str());
+        Path::new(name).parent().map(Path::to_path_buf).unwrap_or_default()
     }
 
     /// Notes a mistake.

@@ -131,6 +131,7 @@ impl Crew {
         let person = Arc::clone(&member.person);
         let (crew, due) = (Arc::clone(self), start.due);
         self.meter.arrival(due.as_nanos(), asked.as_nanos());
+        self.meter.set_out(&journey.name);
         self.in_flight.fetch_add(1, Ordering::Relaxed);
         let held = self.field.now().since(asked);
         let run = JourneyRun { intent: start.intent.into(), number, due, held };

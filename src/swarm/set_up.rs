@@ -6,7 +6,8 @@ use axum::Router;
 use jiff::Timestamp;
 
 use crate::{
-    agent, backend, company,
+    agent, backend,
+    company::{self, Databases},
     fault::Faults,
     history::{
         Event, Recorder,
@@ -146,8 +147,9 @@ async fn open_companies(
     field: &Arc<Field>,
     companies: &[CompanyPlan],
     first_port: Option<u16>,
-    router: fn(World, Arc<CompanyPlan>) -> Router,
+    router: fn(World, Arc<CompanyPlan>, &Databases) -> Router,
 ) -> Result<(), FieldError> {
+    let databases = Databases::default();
     for (company, index) in companies.iter().zip(0u16..) {
         let company = Arc::new(company.clone());
         let settings = Arc::clone(&company);
@@ -159,12 +161,13 @@ async fn open_companies(
             make: Box::new(move |world| backend::router(world, Arc::clone(&settings))),
         };
         field.open(backend).await?;
+        let databases = databases.clone();
         let front = Host {
             party: Party::new(PartyKind::Company, company.name.clone()),
             names: vec![company.domain.to_string()],
             direct: false,
             port: first_port.map_or(0, |first| first.saturating_add(index)),
-            make: Box::new(move |world| router(world, Arc::clone(&company))),
+            make: Box::new(move |world| router(world, Arc::clone(&company), &databases)),
         };
         field.open(front).await?;
     }

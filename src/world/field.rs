@@ -34,6 +34,7 @@ use crate::{
         record::{FaultStruck, Lifecycle, LifecycleIs},
     },
     identity::Signatures,
+    plan::CrashPoint,
 };
 
 /// Which way requests take.
@@ -135,6 +136,8 @@ pub struct Field {
     closed: CancellationToken,
     faults_struck: AtomicU64,
     requests: AtomicU64,
+    /// How often each crash point was come to, in the order of the catalogue.
+    points: [AtomicU64; CrashPoint::ALL.len()],
     trouble: Arc<OnceLock<String>>,
 }
 
@@ -173,6 +176,7 @@ impl Field {
             closed: CancellationToken::new(),
             faults_struck: AtomicU64::new(0),
             requests: AtomicU64::new(0),
+            points: Default::default(),
             trouble,
         }))
     }
@@ -271,6 +275,18 @@ impl Field {
     /// Ends when the field closes.
     pub(super) async fn closed(&self) {
         self.closed.cancelled().await;
+    }
+
+    /// Counts that a party's code came to a point.
+    pub(super) fn count_point(&self, point: CrashPoint) {
+        self.points[point as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How often parties' code came to each crash point until now; those that were never come to are left out.
+    #[must_use]
+    pub fn points_passed(&self) -> BTreeMap<CrashPoint, u64> {
+        let times = |point: &CrashPoint| (*point, self.points[*point as usize].load(Ordering::Relaxed));
+        CrashPoint::ALL.iter().map(times).filter(|(_, times)| *times > 0).collect()
     }
 
     pub(super) fn pool(&self) -> &Pool {

@@ -139,6 +139,7 @@ impl World {
 
     /// A named point of the party's code: a crash fault may end the incarnation here, and then this never returns.
     pub async fn point(&self, point: CrashPoint, passing: Passing<'_>) {
+        self.field.count_point(point);
         let company = self.company();
         let struck = self.field.faults().at_point(self.now(), company, point, passing);
         if let Some(struck) = struck {

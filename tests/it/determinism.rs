@@ -1,6 +1,7 @@
 //! The simulated world repeats itself to the letter: same scenario, same seed, same bytes of history and ledger.
 
 use std::{
+    num::NonZeroUsize,
     path::Path,
     sync::{
         Arc,
@@ -10,12 +11,16 @@ use std::{
 };
 
 use poppyfield::{
+    checker::Options,
     history::{Recorder, digest},
     identity::Signatures,
     measure::Meter,
     plan::Plan,
     scenario::{self, Overrides},
-    sim::{self, Outcome, Setting},
+    sim::{
+        self, JudgedRun, Outcome, Setting,
+        explore::{Search, Watch, explore, parting},
+    },
 };
 use serde::Serialize;
 
@@ -47,21 +52,11 @@ fn line(record: &impl Serialize) -> String {
     serde_json::to_string(record).expect("records serialise")
 }
 
-/// Where two runs part, if they do: the number of the first line that differs, and both of it.
-fn parting<T: Serialize>(one: &[T], other: &[T]) -> Option<String> {
-    let longest = one.len().max(other.len());
-    let text = |records: &[T], index: usize| records.get(index).map_or_else(|| "(no line)".to_owned(), line);
-    (0..longest)
-        .map(|index| (index, text(one, index), text(other, index)))
-        .find_map(|(index, here, there)| (here != there).then(|| format!("line {}:\n  {here}\n  {there}", index + 1)))
-}
-
 pub(crate) fn assert_same(one: &Outcome, other: &Outcome, what: &str) {
-    if let Some(parting) = parting(&one.history, &other.history) {
-        panic!("{what}: the histories part at {parting}");
-    }
-    if let Some(parting) = parting(&one.ledger, &other.ledger) {
-        panic!("{what}: the ledgers part at {parting}");
+    let parting =
+        parting("history", &one.history, &other.history).or_else(|| parting("ledger", &one.ledger, &other.ledger));
+    if let Some(parting) = parting {
+        panic!("{what}: they part at {parting}");
     }
     assert_eq!(one.digest().expect("serialises"), other.digest().expect("serialises"), "{what}");
     assert!(one.history.len() > 100, "{what}: {} records show little", one.history.len());
@@ -69,10 +64,25 @@ pub(crate) fn assert_same(one: &Outcome, other: &Outcome, what: &str) {
 
 #[test]
 fn every_shipped_scenario_repeats_itself() {
-    for scenario in SHIPPED {
-        for seed in 1..=3 {
-            let what = format!("{scenario} with seed {seed}");
-            assert_same(&simulated(scenario, seed), &simulated(scenario, seed), &what);
+    for (signatures, seeds) in [(Signatures::Real, 2), (Signatures::Fast, 6)] {
+        for scenario in SHIPPED {
+            let search = Search {
+                first: Vec::new(),
+                seed: 1,
+                seeds: Some(seeds),
+                workers: NonZeroUsize::MIN.saturating_add(1),
+                signatures,
+                fail_fast: false,
+                twice: true,
+            };
+            let mut plan = Plan::clone(&plan(scenario, 1));
+            for load in &mut plan.load {
+                load.operations = Some(OPERATIONS / 3);
+            }
+            let explored = explore(&plan, &search, &Watch::default(), &mut |trial| {
+                assert!(!trial.fails(), "{scenario}, {}: {:?} {:?}", trial.of, trial.trouble, trial.found);
+            });
+            assert_eq!((explored.seeds, explored.digests.len() as u64), (seeds, seeds), "{scenario}");
         }
     }
 }
@@ -103,7 +113,7 @@ fn a_run_is_the_same_among_others_on_a_busy_machine() {
 #[test]
 fn another_seed_is_another_run() {
     let (one, other) = (simulated("timeout-recovery", 1), simulated("timeout-recovery", 2));
-    assert!(parting(&one.history[1..], &other.history[1..]).is_some());
+    assert!(parting("history", &one.history[1..], &other.history[1..]).is_some());
 }
 
 /// What stands in the files of a folder is what a run in memory has, byte for byte.
@@ -121,4 +131,16 @@ fn files_hold_what_memory_does() {
 fn a_history_names_the_simulated_world_and_its_epoch() {
     let header = line(&simulated("quickstart", 1).history[0]);
     assert!(header.contains(r#""world":"simulated","epoch":"2026-01-01T00:00:00Z","order":"total""#), "{header}");
+}
+
+/// Judged as it goes or from what was kept: the same judgement.
+#[test]
+fn a_run_judged_as_it_goes_is_judged_as_one_that_was_kept() {
+    for scenario in SHIPPED {
+        let plan = plan(scenario, 3);
+        let kept = simulated(scenario, 3).judge(Options::default());
+        let run = JudgedRun::of(&plan, Signatures::Real, Options::default()).unwrap_or_else(|error| panic!("{error}"));
+        assert!(run.judgement.counts.operations > 0, "{scenario}");
+        assert_eq!(run.judgement, kept, "{scenario}");
+    }
 }

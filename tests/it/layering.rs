@@ -21,7 +21,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("protocol", &[]),
     ("report", &["checker", "history", "measure", "plan"]),
     // `identity`: the key of an operator that a target knows is checked where the target file names it.
-    ("scenario", &["history", "identity", "plan", "protocol"]),
+    // `measure`: service times are read from the log of a run where a Company file names it.
+    ("scenario", &["history", "identity", "measure", "plan", "protocol"]),
     ("sim", &["checker", "history", "identity", "measure", "plan", "swarm", "world"]),
     ("swarm", &["agent", "backend", "company", "fault", "history", "identity", "measure", "plan", "world"]),
     ("world", &["fault", "history", "identity", "plan"]),

@@ -3,10 +3,13 @@
 mod crash_points;
 mod defects;
 mod determinism;
+mod exploring;
 mod guard;
 mod lanes;
+mod latency;
 mod layering;
 mod network;
+mod overload;
 mod program;
 mod rehearsal;
 mod secrets;

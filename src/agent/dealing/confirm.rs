@@ -182,7 +182,7 @@ impl Dealing {
         };
         let did_nothing = |ended: &Result<Ended, NotSent>| match ended {
             Ok(ended) => matches!(ended.outcome, Outcome::Refused | Outcome::Unsent),
-            Err(NotSent::Withheld | NotSent::NoToken | NotSent::NotSignedIn) => true,
+            Err(NotSent::Withheld | NotSent::NoToken | NotSent::NotSignedIn | NotSent::GaveUp) => true,
         };
         if ended.iter().all(did_nothing) {
             self.confirm_left = left_before;
@@ -206,6 +206,10 @@ impl Dealing {
                 }
                 Err(NotSent::NoToken) => {
                     self.no_token(JourneyEnd::Refused)?;
+                    continue;
+                }
+                Err(NotSent::GaveUp) => {
+                    self.no_token(JourneyEnd::GaveUp)?;
                     continue;
                 }
                 Err(NotSent::NotSignedIn) => {

@@ -207,6 +207,7 @@ impl Dealing {
             Ok(ended) => ended,
             Err(NotSent::Withheld | NotSent::NoToken) => return self.no_token(JourneyEnd::Refused),
             Err(NotSent::NotSignedIn) => return self.no_token(JourneyEnd::NotSignedIn),
+            Err(NotSent::GaveUp) => return self.no_token(JourneyEnd::GaveUp),
         };
         let refused = ended.outcome == Outcome::Refused && !ended.may_pass();
         let lost = ended.code == Some(ErrorCode::OperationNotFound);

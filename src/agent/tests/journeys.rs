@@ -90,6 +90,23 @@ async fn an_unknown_proposal_is_asked_for_again_as_the_same_wish() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_journey_is_given_up_after_so_many_tries_but_never_a_confirm_that_may_have_acted() {
+    let mut swarm = super::swarm();
+    swarm.retry.tries = Some(3);
+    let run = super::run_with(Fake::new("shop-1.example"), swarm).await;
+    run.fake.say("token", vec![Say::Ignored; 3]);
+    assert_eq!(run.journey(1, &ordinary()).await, JourneyEnd::GaveUp);
+    assert_eq!((run.fake.asked("token").len(), run.fake.asked("propose").len()), (3, 0));
+    run.fake.say("propose", vec![Say::Ignored; 3]);
+    assert_eq!(run.journey(2, &ordinary()).await, JourneyEnd::GaveUp);
+    assert_eq!(run.fake.asked("propose").len(), 3);
+    run.fake.say("confirm", vec![Say::Ignored; 9]);
+    run.fake.say("read", vec![Say::Ignored; 9]);
+    assert_eq!(run.journey(3, &ordinary()).await, JourneyEnd::CompletedSucceeded);
+    assert!(run.fake.asked("confirm").len() > 3);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_new_revision_is_confirmed_only_after_a_new_approval() {
     let run = run().await;
     run.fake.say("confirm", [Say::Revised, Say::Revised]);

@@ -70,6 +70,7 @@ fn company(domain: &str) -> CompanyPlan {
             timeout: Duration::from_secs(3),
             ask_again: Duration::from_secs(1),
         },
+        capacity: None,
         actions: Default::default(),
         defects: Default::default(),
     }
@@ -83,7 +84,13 @@ fn swarm() -> SwarmPlan {
         session_mode: SessionMode::Dpop02,
         operations_version: "1".into(),
         request_timeout: Duration::from_millis(800),
-        retry: Retry { first: Duration::from_millis(200), factor: 2.0, jitter: 0.5, longest: Duration::from_secs(5) },
+        retry: Retry {
+            first: Duration::from_millis(200),
+            factor: 2.0,
+            jitter: 0.5,
+            longest: Duration::from_secs(5),
+            tries: None,
+        },
         scopes: None,
         defects: Default::default(),
     }

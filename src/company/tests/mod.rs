@@ -3,6 +3,7 @@
 mod stand;
 
 mod cancelling;
+mod capacity;
 mod confirming;
 mod crashing;
 mod defects;

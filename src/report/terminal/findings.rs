@@ -39,7 +39,7 @@ fn head(group: &FindingGroup) -> String {
     format!("{}, {} ({level} of the {}{rules}{expected})", group.anomaly, times(group.count), side(&group.side))
 }
 
-fn side(side: &str) -> &str {
+pub(in crate::report) fn side(side: &str) -> &str {
     if side == "company" { "Company" } else { "Agent" }
 }
 
@@ -65,7 +65,7 @@ fn one(page: &mut Page, finding: &FindingLine) {
 }
 
 /// How many anomalies were judged, and which were not, by what is missing.
-pub(super) fn judged(page: &mut Page, anomalies: &BTreeMap<String, AnomalyStatus>) {
+pub(in crate::report) fn judged(page: &mut Page, anomalies: &BTreeMap<String, AnomalyStatus>) {
     let (mut held, mut violated) = (0, 0);
     let mut missing: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (name, status) in anomalies {

@@ -10,7 +10,7 @@ const LABEL: usize = 13;
 
 /// A text under construction.
 #[derive(Debug)]
-pub(super) struct Page {
+pub(in crate::report) struct Page {
     text: String,
     width: usize,
     style: Style,
@@ -25,34 +25,34 @@ enum Paint {
 }
 
 impl Page {
-    pub(super) fn new(width: usize, style: Style) -> Self {
+    pub(in crate::report) fn new(width: usize, style: Style) -> Self {
         Self { text: String::new(), width, style }
     }
 
     /// The text.
-    pub(super) fn finish(self) -> String {
+    pub(in crate::report) fn finish(self) -> String {
         self.text
     }
 
-    pub(super) fn blank(&mut self) {
+    pub(in crate::report) fn blank(&mut self) {
         self.text.push('\n');
     }
 
     /// The verdict's word and its sentence.
-    pub(super) fn verdict(&mut self, word: &str, sentence: &str, good: bool) {
+    pub(in crate::report) fn verdict(&mut self, word: &str, sentence: &str, good: bool) {
         let paint = if good { Paint::Good } else { Paint::Bad };
         let painted = format!("{}  ", self.paint(paint, word));
         self.beside(&painted, word.chars().count() + 2, sentence);
     }
 
     /// A label and the text beside it.
-    pub(super) fn entry(&mut self, label: &str, text: &str) {
+    pub(in crate::report) fn entry(&mut self, label: &str, text: &str) {
         let label = self.label(label);
         self.beside(&label, LABEL, text);
     }
 
     /// A label, whether something is as it should be, and what.
-    pub(super) fn judged(&mut self, label: &str, good: bool, yes: &str, no: &str, text: &str) {
+    pub(in crate::report) fn judged(&mut self, label: &str, good: bool, yes: &str, no: &str, text: &str) {
         let (word, paint) = if good { (yes, Paint::Good) } else { (no, Paint::Bad) };
         let column = yes.len().max(no.len()) + 2;
         let padded = format!("{}{}", self.paint(paint, word), " ".repeat(column - word.len()));
@@ -61,24 +61,24 @@ impl Page {
     }
 
     /// A label and something that is copied, not read: never wrapped.
-    pub(super) fn verbatim(&mut self, label: &str, text: &str) {
+    pub(in crate::report) fn verbatim(&mut self, label: &str, text: &str) {
         let line = format!("{}{}", self.label(label), harmless(text));
         self.line(&line);
     }
 
     /// A heading of its own.
-    pub(super) fn heading(&mut self, text: &str) {
+    pub(in crate::report) fn heading(&mut self, text: &str) {
         let line = self.paint(Paint::Bold, text);
         self.line(&line);
     }
 
     /// Text that hangs beside a prefix.
-    pub(super) fn hanging(&mut self, prefix: &str, text: &str) {
+    pub(in crate::report) fn hanging(&mut self, prefix: &str, text: &str) {
         self.beside(prefix, prefix.chars().count(), text);
     }
 
     /// A line as it is.
-    pub(super) fn line(&mut self, line: &str) {
+    pub(in crate::report) fn line(&mut self, line: &str) {
         self.text.push_str(line.trim_end());
         self.text.push('\n');
     }

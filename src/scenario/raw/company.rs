@@ -1,5 +1,6 @@
 //! A Company file, and what a scenario says about a group of Companies.
 
+use super::capacity::CapacitySection;
 use super::{leaf, section, words};
 use crate::plan::CompanyDefect;
 use crate::scenario::value::{At, Named, Price, Share, Spread, Time, Word};
@@ -39,6 +40,9 @@ macro_rules! with_settings {
             /// The backend where its actions take effect.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub(in crate::scenario) backend: Option<BackendSection>,
+            /// How much it can do at once. Left out, as much as it is asked for.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub(in crate::scenario) capacity: Option<CapacitySection>,
             /// What it can do, by name; at least one action.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub(in crate::scenario) actions: Option<Named<ActionSettings>>,
@@ -60,6 +64,7 @@ macro_rules! with_settings {
                     proposals: self.proposals.clone(),
                     store: self.store.clone(),
                     backend: self.backend.clone(),
+                    capacity: self.capacity.clone(),
                     actions: self.actions.clone(),
                     defects: self.defects.clone(),
                 }
@@ -112,6 +117,8 @@ section! {
         store: StoreSection,
         /// See `CompanyFile`.
         backend: BackendSection,
+        /// See `CompanyFile`.
+        capacity: CapacitySection,
         /// See `CompanyFile`.
         actions: Named<ActionSettings>,
         /// See `CompanyFile`.

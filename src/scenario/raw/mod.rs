@@ -4,6 +4,7 @@
 //! The comments on fields are what editors show, and what `docs/scenarios.md` and `docs/targets.md`
 //! explain at length.
 
+mod capacity;
 mod company;
 mod fault;
 mod journey;
@@ -12,6 +13,7 @@ mod network;
 mod scenario;
 mod target;
 
+pub(super) use capacity::{CapacitySection, DatabaseSection, RowLocksWord};
 pub(super) use company::{
     ActionSettings, AnswerSettings, Approvals, BackendSection, CompanyFile, DefectList, Extension, Group, Partial,
     ProposalSettings, ReviseChances, SessionChoice, SessionSettings, SessionsKey, Settings, StepSettings, StoreSection,

@@ -106,6 +106,8 @@ section! {
         jitter: Share,
         /// The longest wait. Default: 5s.
         longest: At<Time>,
+        /// How often a proposal, or the token for a request, is asked for before the journey is given up. Left out, there is no bound.
+        tries: At<u32>,
     }
 }
 

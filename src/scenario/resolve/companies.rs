@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use smol_str::{SmolStr, format_smolstr};
 
-use super::{actions, check_name, refuse_defect};
+use super::{actions, capacity, check_name, refuse_defect};
 use crate::limits;
 use crate::plan::{Answers, BackendSettings, CompanyPlan, Distribution, Proposals, Sessions, StoreSettings, SwarmPlan};
 use crate::protocol::SessionMode;
@@ -77,6 +77,7 @@ pub(super) fn resolve(
         let message = format!("{} Companies; expected at most {}", plans.len(), limits::COMPANIES_MAX);
         findings.report(groups.place, message);
     }
+    capacity::check_shared(groups.place, &plans, findings);
     let mut domains = BTreeSet::new();
     let twice = plans.iter().find(|company| !domains.insert(company.domain.clone()));
     if let Some(twice) = twice.filter(|_| findings.is_clean()) {
@@ -183,6 +184,7 @@ pub(in crate::scenario) fn company_plans(
         proposals: proposals(settings.proposals.clone().unwrap_or_default(), findings),
         store: store(&settings.store.clone().unwrap_or_default()),
         backend: backend(settings.backend.clone().unwrap_or_default(), findings),
+        capacity: settings.capacity.as_ref().map(|settings| capacity::resolve(settings, findings)),
         actions,
         defects: settings.defects.iter().flat_map(|list| &list.0).map(|defect| defect.value.0).collect(),
     };

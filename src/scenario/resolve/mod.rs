@@ -3,6 +3,7 @@
 //! A check that fails reports and goes on with something harmless, so that one pass finds all mistakes.
 
 mod actions;
+mod capacity;
 mod companies;
 mod faults;
 mod journeys;

@@ -22,6 +22,9 @@ const RETRY_LONGEST: Duration = Duration::from_secs(5);
 /// The factor of a back-off that still makes sense.
 const RETRY_FACTOR_MAX: f64 = 100.0;
 
+/// The most tries that still are a bound.
+const RETRY_TRIES_MAX: u32 = 1_000_000;
+
 /// Fills in and checks `agents`.
 pub(super) fn resolve(settings: Option<&AgentSettings>, findings: &mut Findings) -> SwarmPlan {
     let settings = settings.cloned().unwrap_or_default();
@@ -65,7 +68,8 @@ fn retry(settings: RetrySettings, findings: &mut Findings) -> Retry {
     if let Some(place) = settings.longest.as_ref().filter(|time| time.value.0 < first) {
         findings.report(place.place, "`longest` is less than `first`");
     }
-    Retry { first, factor, jitter: settings.jitter.map_or(RETRY_JITTER, |share| share.0), longest }
+    let tries = settings.tries.as_ref().map(|tries| bounded("tries", Some(tries), 1, RETRY_TRIES_MAX, findings));
+    Retry { first, factor, jitter: settings.jitter.map_or(RETRY_JITTER, |share| share.0), longest, tries }
 }
 
 /// A number from 1 to `most`.

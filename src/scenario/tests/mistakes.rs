@@ -53,7 +53,7 @@ fn misspelt_key_at_the_top() {
 #[test]
 fn misspelt_key_of_a_group() {
     insta::assert_snapshot!(told("count: 2", "cuont: 2"), @r"
-    scenarios/small.yaml:4:26: unknown key `cuont`; expected one of profile, company, count, title, domain, speaks, operations_version, sessions, answers, proposals, store, backend, actions, defects; did you mean `count`?
+    scenarios/small.yaml:4:26: unknown key `cuont`; expected one of profile, company, count, title, domain, speaks, operations_version, sessions, answers, proposals, store, backend, capacity, actions, defects; did you mean `count`?
       4 |   shop: { profile: shop, cuont: 2, defects: [] }
         |                          ^
     ");
@@ -134,7 +134,7 @@ fn misspelt_fault() {
 #[test]
 fn misspelt_distribution() {
     insta::assert_snapshot!(told("{ uniform: {", "{ unifrom: {"), @r"
-    scenarios/small.yaml:12:57: unknown key `unifrom`; expected one of constant, uniform, log-normal, pareto; did you mean `uniform`?
+    scenarios/small.yaml:12:57: unknown key `unifrom`; expected one of constant, uniform, log-normal, pareto, exponential, percentiles; did you mean `uniform`?
       12 |       - ask-user: { approve: 90%, decline: 5%, after: { unifrom: { from: 100ms, to: 300ms } } }
          |                                                         ^
     ");
@@ -630,7 +630,7 @@ fn settings_of_a_word_that_takes_none() {
 #[test]
 fn two_keys_where_one_is_chosen() {
     insta::assert_snapshot!(told("{ uniform: { from: 100ms, to: 300ms } }", "{ constant: 1s, uniform: { from: 100ms, to: 300ms } }"), @r"
-    scenarios/small.yaml:12:55: expected exactly one key, one of constant, uniform, log-normal, pareto, found 2
+    scenarios/small.yaml:12:55: expected exactly one key, one of constant, uniform, log-normal, pareto, exponential, percentiles, found 2
       12 |       - ask-user: { approve: 90%, decline: 5%, after: { constant: 1s, uniform: { from: 100ms, to: 30
          |                                                       ^
     ");

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 mod aiming;
+mod capacity;
 mod docs;
 mod explicit;
 mod laws;

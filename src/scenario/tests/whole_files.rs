@@ -133,7 +133,7 @@ fn company_mistakes() {
     ];
     let told: Vec<String> = cases.iter().map(|(old, new)| told_of_company(old, new)).collect();
     insta::assert_snapshot!(told.join("\n"), @r"
-    sim-companies/other.yaml:2:1: unknown key `actons`; expected one of company, title, domain, speaks, operations_version, sessions, answers, proposals, store, backend, actions, defects; did you mean `actions`?
+    sim-companies/other.yaml:2:1: unknown key `actons`; expected one of company, title, domain, speaks, operations_version, sessions, answers, proposals, store, backend, capacity, actions, defects; did you mean `actions`?
       2 | actons:
         | ^
     sim-companies/other.yaml:4:12: action `exchange` has no `steps`; expected at least one
@@ -215,7 +215,7 @@ settle: 7
     scenarios/a.yaml:2:1: unknown key `sed`; expected one of scenario, seed, tls, companies, agents, journeys, load, faults, network, settle, invariants, expect, reach, thresholds; did you mean `seed`?
       2 | sed: 1
         | ^
-    scenarios/a.yaml:4:26: unknown key `cuont`; expected one of profile, company, count, title, domain, speaks, operations_version, sessions, answers, proposals, store, backend, actions, defects; did you mean `count`?
+    scenarios/a.yaml:4:26: unknown key `cuont`; expected one of profile, company, count, title, domain, speaks, operations_version, sessions, answers, proposals, store, backend, capacity, actions, defects; did you mean `count`?
       4 |   shop: { profile: shop, cuont: 2 }
         |                          ^
     scenarios/a.yaml:5:18: expected a whole number, found `ten`

@@ -44,8 +44,11 @@ text_value!(
     r"^([0-9]+(\.[0-9]+)?(d|h|ms|m|s|us|ns))+\.\.([0-9]+(\.[0-9]+)?(d|h|ms|m|s|us|ns))+$"
 );
 
-/// Reads a duration.
-pub(in crate::scenario) fn parse_duration(text: &str) -> Result<Duration, String> {
+/// Reads a duration as files have it: `250ms`, `3s`, `1m30s`.
+///
+/// # Errors
+/// What was expected, and what was found.
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let mut rest = text.trim();
     if rest.is_empty() {
         return Err(format!("expected {FORM}, found nothing"));

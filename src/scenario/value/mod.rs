@@ -6,14 +6,18 @@ mod at;
 mod duration;
 mod named;
 mod numbers;
+mod percentiles;
+mod service;
 mod spread;
 mod word;
 
 pub(super) use address::{AddressText, ConnectText};
 pub(super) use at::At;
-pub(super) use duration::{Time, WindowText, parse_duration, written_duration};
+pub use duration::parse_duration;
+pub(super) use duration::{Time, WindowText, written_duration};
 pub(super) use named::Named;
 pub(super) use numbers::{AgentsText, MoneyText, RateText, Share, parse_rate, parse_share};
+pub(super) use service::{MeasuredSettings, ServiceSpread};
 pub(super) use spread::{Price, Spread};
 pub(super) use word::{Catalogue, PURPOSES, Word, purpose_word};
 

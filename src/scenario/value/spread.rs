@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{Deserialize, Deserializer, EnumAccess, Error, Visitor, value::EnumAccessDeserializer};
 use serde::{Serialize, Serializer};
 
-use super::{MoneyText, Time, duration::parse_duration, numbers::parse_money};
+use super::{MoneyText, Time, duration::parse_duration, numbers::parse_money, percentiles::PercentileMap};
 use crate::plan::{Distribution, PriceRange};
 use crate::scenario::decode::OR_TEXT;
 
@@ -22,7 +22,7 @@ pub(in crate::scenario) struct Price(pub(in crate::scenario) PriceRange);
 /// A named distribution of durations.
 #[derive(serde::Deserialize, serde::Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-enum Shape {
+pub(super) enum Shape {
     /// Always the same.
     Constant(Time),
     /// Evenly between two durations.
@@ -48,7 +48,21 @@ enum Shape {
         /// What is drawn above counts as this.
         max: Time,
     },
+    /// Exponential, as the times between events that know nothing of each other.
+    Exponential {
+        /// The mean.
+        mean: Time,
+    },
+    /// Given by percentiles, and even between two of them; beyond the outermost it stays there.
+    Percentiles(PercentileMap),
 }
+
+/// The names of the distributions.
+const SHAPES: &[&str] = &["constant", "uniform", "log-normal", "pareto", "exponential", "percentiles"];
+
+/// The same, and service times that were measured.
+pub(super) const SHAPES_OR_MEASURED: &[&str] =
+    &["constant", "uniform", "log-normal", "pareto", "exponential", "percentiles", "measured"];
 
 /// A named spread of prices.
 #[derive(serde::Deserialize, serde::Serialize, JsonSchema)]
@@ -67,7 +81,7 @@ enum PriceShape {
 
 impl Shape {
     /// The distribution, if its numbers make sense.
-    fn checked(self) -> Result<Distribution, &'static str> {
+    pub(super) fn checked(self) -> Result<Distribution, &'static str> {
         match self {
             Self::Constant(Time(value)) => Ok(Distribution::Constant(value)),
             Self::Uniform { from, to } if from.0 > to.0 => Err("`from` is more than `to`"),
@@ -79,6 +93,8 @@ impl Shape {
             Self::Pareto { min, max, .. } if min.0 > max.0 => Err("`min` is more than `max`"),
             Self::Pareto { shape, .. } if shape <= 0.0 => Err("`shape` has to be more than 0"),
             Self::Pareto { min, shape, max } => Ok(Distribution::Pareto { min: min.0, shape, max: max.0 }),
+            Self::Exponential { mean: Time(mean) } => Ok(Distribution::Exponential { mean }),
+            Self::Percentiles(map) => map.table().map(Distribution::Percentiles),
         }
     }
 }
@@ -145,7 +161,7 @@ macro_rules! text_or_shape {
 text_or_shape!(
     Spread,
     Shape,
-    &["constant", "uniform", "log-normal", "pareto"],
+    SHAPES,
     |text| parse_duration(text).map(Distribution::Constant),
     "a duration like `20ms`, or a distribution like `{ uniform: { from: 5ms, to: 20ms } }`"
 );
@@ -169,6 +185,8 @@ impl Serialize for Spread {
             Distribution::Uniform { from, to } => Shape::Uniform { from: Time(from), to: Time(to) },
             Distribution::LogNormal { median, p99 } => Shape::LogNormal { median: Time(median), p99: Time(p99) },
             Distribution::Pareto { min, shape, max } => Shape::Pareto { min: Time(min), shape, max: Time(max) },
+            Distribution::Exponential { mean } => Shape::Exponential { mean: Time(mean) },
+            Distribution::Percentiles(ref table) => Shape::Percentiles(PercentileMap::of(table)),
         };
         shape.serialize(serializer)
     }

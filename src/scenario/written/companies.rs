@@ -1,14 +1,16 @@
 //! Companies as groups with a whole Company file each.
 
 use super::text;
-use crate::plan::{Action, Approval, CompanyPlan, OnPartial, Sessions, Step, WithoutExtension};
+use crate::plan::{
+    Action, Approval, Capacity, CompanyPlan, Distribution, OnPartial, RowLocks, Sessions, Step, WithoutExtension,
+};
 use crate::protocol::SessionMode;
 use crate::scenario::raw::{
-    ActionSettings, AnswerSettings, Approvals, BackendSection, CompanyFile, DefectList, Extension, Group, Partial,
-    ProposalSettings, ReviseChances, SessionChoice, SessionSettings, SessionsKey, StepSettings, StoreSection,
-    StoreSync, Wanted, YesNo,
+    ActionSettings, AnswerSettings, Approvals, BackendSection, CapacitySection, CompanyFile, DatabaseSection,
+    DefectList, Extension, Group, Partial, ProposalSettings, ReviseChances, RowLocksWord, SessionChoice,
+    SessionSettings, SessionsKey, StepSettings, StoreSection, StoreSync, Wanted, YesNo,
 };
-use crate::scenario::value::{At, Named, Price, Share, Spread, Time, Word};
+use crate::scenario::value::{At, Catalogue as _, Named, Price, ServiceSpread, Share, Spread, Time, Word};
 
 /// The groups of those Companies, in their order.
 pub(super) fn groups(companies: &[CompanyPlan]) -> Named<Group> {
@@ -32,6 +34,7 @@ fn group(members: &[CompanyPlan]) -> Option<Group> {
         proposals: None,
         store: None,
         backend: None,
+        capacity: None,
         actions: None,
         defects: None,
     })
@@ -67,9 +70,33 @@ fn company(members: &[CompanyPlan]) -> Option<CompanyFile> {
             timeout: Some(At::nowhere(Time(plan.backend.timeout))),
             ask_again: Some(Time(plan.backend.ask_again)),
         }),
+        capacity: plan.capacity.as_ref().map(capacity),
         actions: Some(Named(plan.actions.iter().map(|(name, plan)| (text(name), action(plan))).collect())),
         defects: Some(DefectList(plan.defects.iter().map(|defect| At::nowhere(Word(defect))).collect())),
     })
+}
+
+fn capacity(plan: &Capacity) -> CapacitySection {
+    let spread = |spread: &Distribution| At::nowhere(ServiceSpread::Given(spread.clone()));
+    let of = plan.service_of.iter().map(|(kind, distribution)| (text(kind.name()), spread(distribution)));
+    CapacitySection {
+        workers: Some(At::nowhere(plan.workers)),
+        queue: plan.queue.map(At::nowhere),
+        retry_after: plan.retry_after.map(Time),
+        service: Some(spread(&plan.service)),
+        service_of: (!plan.service_of.is_empty()).then(|| Named(of.collect())),
+        abandon: Some(if plan.abandon { YesNo::Yes } else { YesNo::No }),
+        database: plan.database.as_ref().map(|share| DatabaseSection {
+            name: share.name.as_ref().map(text),
+            connections: Some(At::nowhere(share.connections)),
+            time: Some(spread(&share.time)),
+            row_locks: Some(match share.row_locks {
+                RowLocks::Writes => RowLocksWord::Writes,
+                RowLocks::All => RowLocksWord::All,
+                RowLocks::None => RowLocksWord::None,
+            }),
+        }),
+    }
 }
 
 /// The text with `{n}` that makes each of `made` when its number is put in.

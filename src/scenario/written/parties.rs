@@ -29,6 +29,7 @@ pub(super) fn agents(plan: &SwarmPlan) -> AgentSettings {
             factor: Some(At::nowhere(plan.retry.factor)),
             jitter: Some(Share(plan.retry.jitter)),
             longest: Some(At::nowhere(Time(plan.retry.longest))),
+            tries: plan.retry.tries.map(At::nowhere),
         }),
         scopes: plan.scopes.as_ref().map(|scopes| scopes.iter().map(ToString::to_string).collect()),
         defects: Some(plan.defects.iter().map(|defect| At::nowhere(Word(defect))).collect()),

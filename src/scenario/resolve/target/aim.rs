@@ -128,6 +128,7 @@ fn company(plan: &Plan, target: &Target, proposals: Option<Proposals>, swarm: &S
         proposals: proposals?,
         actions: actions(target),
         defects: template.defects,
+        capacity: None,
         ..template
     })
 }

@@ -65,7 +65,7 @@ impl Drops<'_> {
         kept.into_iter().cloned().collect()
     }
 
-    /// How proposals change: as at the first group that Users go to.
+    /// How proposals change: as at the first group that Users go to. What else is said of a Company is the target's own.
     pub(super) fn proposals(&mut self, plan: &Plan) -> Option<Proposals> {
         let visited: Vec<&CompanyPlan> = groups_visited(plan);
         let first = visited.first().copied().or(plan.companies.first())?;
@@ -74,6 +74,9 @@ impl Drops<'_> {
             (proposals.revise_before_approval, proposals.revise_during_confirm)
         };
         let name = &self.target.name;
+        if visited.iter().any(|company| company.capacity.is_some()) {
+            self.notes.push(format!("`capacity` is dropped: how much `{name}` can do at once is its own"));
+        }
         if self.target.hooks.revise.is_none() {
             if visited.iter().any(|company| chances(company) != (0.0, 0.0)) {
                 self.notes.push(format!(

@@ -1,0 +1,196 @@
+//! `poppyfield sim --seeds N`: many seeds of one scenario, judged together.
+
+mod fill;
+
+use std::{
+    num::NonZeroUsize,
+    time::{Duration, Instant},
+};
+
+use indicatif::ProgressBar;
+
+use super::{
+    Console, ExploreArgs, Failure, Format, ScenarioArgs, SignatureKind,
+    folder::{RunFolder, SCENARIO_FILE},
+    progress, run, signals,
+};
+use crate::{
+    plan::Plan,
+    report::{
+        ExitStatus,
+        exploration::{self, Exploration, FAILURES_MAX, FailureRow},
+    },
+    scenario,
+    sim::explore::{self, Explored, Search, Trial, TrialOf, Watch},
+    swarm::Usage,
+};
+
+/// What is done after the first signal.
+const ENDING: &str = "telling what was found until now";
+
+/// How a scenario is explored.
+pub(super) struct Exploring<'a> {
+    pub(super) args: &'a ScenarioArgs,
+    pub(super) explore: &'a ExploreArgs,
+    pub(super) signatures: SignatureKind,
+    /// The command that runs one seed again.
+    pub(super) replay: &'a dyn Fn(u64) -> String,
+}
+
+/// What an exploration showed, and took.
+struct Searched {
+    explored: Explored,
+    failures: Vec<FailureRow>,
+    wall: Duration,
+    cpu: Option<Duration>,
+    workers: usize,
+}
+
+pub(super) fn explore(plan: &Plan, exploring: &Exploring<'_>, console: &Console) -> Result<ExitStatus, Failure> {
+    let Exploring { args, .. } = exploring;
+    let started = run::now();
+    let folder = RunFolder::make(&args.out, &plan.name, started, plan.seed)?;
+    let written = folder.write(SCENARIO_FILE, &scenario::resolved_yaml(plan));
+    let searched = match written.and_then(|()| search(plan, exploring, &folder, console)) {
+        Ok(searched) => searched,
+        Err(failure) => {
+            folder.discard();
+            return Err(failure);
+        }
+    };
+    let exploration = fill::exploration(plan, exploring, started, &folder, searched).concluded();
+    folder.write_exploration(&exploration)?;
+    if !args.quiet {
+        console.result(&print(&exploration, args.format, console));
+    }
+    Ok(ExitStatus::from_code(exploration.verdict.exit_status).unwrap_or(ExitStatus::Stopped))
+}
+
+/// Explores in threads of its own, while this one watches for signals and the time, and shows how far it is.
+fn search(plan: &Plan, exploring: &Exploring<'_>, folder: &RunFolder, console: &Console) -> Result<Searched, Failure> {
+    let ExploreArgs { seeds, budget, fail_fast, twice, jobs } = exploring.explore;
+    let quiet = exploring.args.quiet;
+    let workers = workers(*jobs);
+    let search = Search {
+        first: Vec::new(),
+        seed: plan.seed,
+        seeds: *seeds,
+        workers,
+        signatures: exploring.signatures.signatures(),
+        fail_fast: *fail_fast,
+        twice: *twice,
+    };
+    let watch = Watch::default();
+    let before = Usage::now();
+    #[expect(clippy::disallowed_methods, reason = "what an exploration takes is told, and decides nothing in it")]
+    let began = Instant::now();
+    let runtime = run::runtime()?;
+    let shown = runtime.block_on(async {
+        signals::watch(&watch.stop, ENDING, console)?;
+        if let Some(budget) = budget {
+            end_after(*budget, &watch);
+        }
+        Ok((!quiet && console.shows_progress()).then(|| progress::show_search(&watch, before)))
+    })?;
+    let mut told = Told {
+        failures: Vec::new(),
+        exploring,
+        search: &search,
+        folder,
+        console,
+        bar: shown.as_ref().map(progress::Shown::bar),
+        lost: None,
+    };
+    // On this thread: those of the runtime go on with signals, time and terminal.
+    let explored = explore::explore(plan, &search, &watch, &mut |trial| told.trial(trial));
+    let (failures, lost) = (told.failures, told.lost);
+    if let Some(shown) = shown {
+        runtime.block_on(shown.end());
+    }
+    if let Some(lost) = lost {
+        return Err(lost);
+    }
+    let cpu = Usage::now().zip(before).map(|(after, before)| after.cpu_since(&before));
+    Ok(Searched { explored, failures, wall: began.elapsed(), cpu, workers: workers.get() })
+}
+
+fn workers(jobs: Option<u16>) -> NonZeroUsize {
+    let asked = jobs.and_then(|jobs| NonZeroUsize::new(jobs.into()));
+    asked.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
+}
+
+/// Lets nothing begin after that time.
+fn end_after(budget: Duration, watch: &Watch) {
+    let enough = watch.enough.clone();
+    #[expect(clippy::disallowed_methods, reason = "a budget is time of the real world")]
+    tokio::spawn(async move {
+        tokio::time::sleep(budget).await;
+        enough.cancel();
+    });
+}
+
+/// Tells of each trial that fails, as soon as its turn comes.
+struct Told<'a> {
+    failures: Vec<FailureRow>,
+    exploring: &'a Exploring<'a>,
+    search: &'a Search,
+    folder: &'a RunFolder,
+    console: &'a Console,
+    bar: Option<ProgressBar>,
+    /// A plan that could not be written.
+    lost: Option<Failure>,
+}
+
+impl Told<'_> {
+    fn trial(&mut self, trial: &Trial) {
+        if !trial.fails() {
+            return;
+        }
+        let failure = FailureRow {
+            of: trial.of.to_string(),
+            anomalies: trial.failures().map(|found| found.anomaly.name().to_owned()).collect(),
+            trouble: trial.trouble.as_ref().map(ToString::to_string),
+            replay: self.replay(&trial.of),
+        };
+        let args = self.exploring.args;
+        if !args.quiet && args.format == Format::Text {
+            let line = exploration::failure(&failure);
+            match &self.bar {
+                Some(bar) => bar.suspend(|| self.console.result(&line)),
+                None => self.console.result(&line),
+            }
+        }
+        if self.failures.len() < FAILURES_MAX {
+            self.failures.push(failure);
+        }
+    }
+
+    /// The command that runs a trial again; a plan that is not the scenario's with a seed is written down for it.
+    fn replay(&mut self, of: &TrialOf) -> String {
+        match of {
+            TrialOf::Seed(seed) => (self.exploring.replay)(*seed),
+            TrialOf::Plan(name) => {
+                let file = format!("{}.yaml", name.replace(|c: char| !c.is_ascii_alphanumeric(), "-"));
+                if let Some((_, plan)) = self.search.first.iter().find(|(known, _)| known == name)
+                    && let Err(failure) = self.folder.write(&file, &scenario::resolved_yaml(plan))
+                {
+                    self.lost.get_or_insert(failure);
+                }
+                let signatures =
+                    if self.exploring.signatures == SignatureKind::Fast { " --signatures fast" } else { "" };
+                format!("poppyfield sim {}{signatures}", self.folder.path().join(file).display())
+            }
+        }
+    }
+}
+
+/// The exploration as it goes to stdout.
+fn print(exploration: &Exploration, format: Format, console: &Console) -> String {
+    match format {
+        Format::Text => exploration::render(exploration, run::WIDTH, console.style()),
+        Format::Json => {
+            let json = serde_json::to_string_pretty(exploration);
+            json.map_or_else(|error| format!("{{\"error\":\"{error}\"}}\n"), |json| json + "\n")
+        }
+    }
+}

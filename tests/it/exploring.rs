@@ -1,0 +1,154 @@
+//! `poppyfield sim --seeds` as a user runs it.
+
+use std::{
+    fs,
+    io::{BufRead as _, BufReader},
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+fn poppyfield() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_poppyfield"));
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).env_remove("RUST_LOG");
+    command
+}
+
+fn sim(scenario: &Path, out: &Path, more: &[&str]) -> Output {
+    let fast = ["--signatures", "fast"];
+    let output = poppyfield().arg("sim").arg(scenario).arg("--out").arg(out).args(fast).args(more).output();
+    output.expect("the program runs")
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+/// A scenario of a few operations a seed, changed a little.
+fn scenario(folder: &Path, from: &str, to: &str) -> PathBuf {
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/exploration.yaml"));
+    let text = text.expect("the scenario");
+    assert!(text.contains(from), "{from}");
+    let path = folder.join("small.yaml");
+    fs::write(&path, text.replacen(from, to, 1)).expect("the scenario can be written");
+    path
+}
+
+fn broken(folder: &Path) -> PathBuf {
+    scenario(folder, "      company: shop\n", "      company: shop\n      defects: [check-then-act]\n")
+}
+
+/// What `exploration.json` of the one exploration in `out` says.
+fn written(out: &Path) -> Value {
+    let folder = fs::read_dir(out).expect("results").flatten().next().expect("a folder");
+    let text = fs::read_to_string(folder.path().join("exploration.json")).expect("exploration.json");
+    serde_json::from_str(&text).expect("exploration.json is JSON")
+}
+
+#[test]
+fn seeds_that_hold_are_summed_up() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let out = folder.path().join("out");
+    let output = sim(Path::new("benches/exploration.yaml"), &out, &["--seeds", "12", "--seed", "5", "--twice"]);
+    let text = said(&output);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    for line in text.lines().filter(|line| !line.starts_with("Files")) {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+    for piece in ["PASS  In 12 seeds, every confirmed", "12 seeds from 5 to 16, each run twice", "cancel|perform"] {
+        assert!(text.contains(piece), "{piece}\n{text}");
+    }
+    let written = written(&out);
+    assert_eq!((&written["seeds"], &written["failing"]), (&12.into(), &0.into()));
+    assert!(written["digest"].as_str().is_some_and(|digest| text.contains(digest)), "{text}");
+    assert!(written["coverage"]["crash_points"][0]["passed"].as_u64().is_some_and(|passed| passed > 12), "{written}");
+}
+
+#[test]
+fn a_seed_that_fails_is_printed_with_a_command_that_shows_it_again() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let (file, out) = (broken(folder.path()), folder.path().join("out"));
+    let output = sim(&file, &out, &["--seeds", "1000", "--fail-fast", "--operations", "4"]);
+    let text = said(&output);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    let line = text.lines().next().expect("a line for the seed");
+    let (why, command) = line.split_once("; replay: poppyfield ").expect("the command");
+    assert!(why.starts_with("seed ") && why.contains("double-effect"), "{line}");
+    let replayed = poppyfield().args(command.split(' ')).arg("--out").arg(folder.path().join("again")).output();
+    let replayed = replayed.expect("the program runs");
+    assert_eq!(replayed.status.code(), Some(1), "{}", said(&replayed));
+    assert!(said(&replayed).contains("double-effect"), "{}", said(&replayed));
+    let written = written(&out);
+    assert_eq!((&written["failing"], &written["verdict"]["exit_status"]), (&1.into(), &1.into()));
+    assert_eq!(written["failures"][0]["replay"], format!("poppyfield {command}"));
+}
+
+#[test]
+fn a_minimum_is_one_of_all_seeds_together() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let reach = |reach: &str| scenario(folder.path(), "settle: 60s\n", &format!("settle: 60s\nreach: [{reach}]\n"));
+    let arguments = ["--seeds", "4", "--format", "json"];
+    let output = sim(&reach("finals >= 15"), folder.path(), &arguments);
+    assert_eq!(output.status.code(), Some(0), "one seed alone has six\n{}", said(&output));
+    let output = sim(&reach("finals >= 25"), folder.path(), &arguments);
+    assert_eq!(output.status.code(), Some(4), "{}", said(&output));
+    let printed: Value = serde_json::from_slice(&output.stdout).expect("the exploration as JSON");
+    assert_eq!(printed["reach"][0]["count"], 24);
+}
+
+#[test]
+fn what_a_scenario_names_and_never_exercises_is_told_by_name() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let file = scenario(
+        folder.path(),
+        "settle: 60s\n",
+        "  - { do: { crash: { point: reply.before, down_for: 1s } }, during: 50m..55m, chance: 50% }\nsettle: 60s\n",
+    );
+    let output = sim(&file, folder.path(), &["--seeds", "3"]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert!(said(&output).contains("F6 (crash at reply.before) never struck in 3 seeds"), "{}", said(&output));
+}
+
+#[test]
+fn a_budget_ends_by_itself_and_quiet_says_nothing() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let file = Path::new("benches/exploration.yaml");
+    let output = sim(file, folder.path(), &["--budget", "1s", "--quiet", "--jobs", "2"]);
+    assert_eq!((output.status.code(), said(&output).as_str()), (Some(0), ""));
+    let written = written(folder.path());
+    assert!(written["seeds"].as_u64().is_some_and(|seeds| seeds > 0), "{written}");
+    assert_eq!(written["search"]["budget_ns"], 1_000_000_000);
+}
+
+#[test]
+fn an_interrupt_tells_what_was_found_until_then() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let (file, out) = (broken(folder.path()), folder.path().join("out"));
+    let mut child = poppyfield()
+        .args(["sim", "--budget", "100h", "--signatures", "fast", "--out"])
+        .args([&out, &file])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the program runs");
+    let mut lines = BufReader::new(child.stdout.take().expect("stdout is piped")).lines().map_while(Result::ok);
+    let first = lines.next().expect("a seed that fails");
+    assert!(first.starts_with("seed "), "{first}");
+    let killed = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().expect("kill runs");
+    assert!(killed.success());
+    assert!(lines.any(|line| line.starts_with("FAIL  ")), "the summary comes all the same");
+    // A violation goes before the interrupt.
+    assert_eq!(child.wait().expect("it ends").code(), Some(1));
+    assert_eq!(written(&out)["partial"], true);
+}
+
+#[test]
+fn what_belongs_to_many_seeds_is_refused_without_them() {
+    for more in [&["--fail-fast"][..], &["--twice"], &["--jobs", "2"], &["--seeds", "0"], &["--budget", "soon"]] {
+        let out = TempDir::new().expect("a temporary folder");
+        let output = sim(Path::new("benches/exploration.yaml"), out.path(), more);
+        assert_eq!(output.status.code(), Some(2), "{more:?}\n{}", said(&output));
+    }
+}
