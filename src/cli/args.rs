@@ -131,7 +131,7 @@ pub struct SimArgs {
     pub signatures: SignatureKind,
     /// How requests travel: handed over, or as bytes of HTTP/1.1 through pipes in memory. The history is the same; bytes
     /// cost more time.
-    #[arg(long, value_enum, default_value_t = LaneKind::Direct)]
+    #[arg(long, value_enum, default_value_t = LaneKind::Direct, conflicts_with = "exploring")]
     pub lane: LaneKind,
     /// Stop a Company the first time that an operation of that action passes that point, and start it again: like
     /// perform.after-effect@exchange. /HOW behind it takes only plain, revised, repeated, cancelled or direct ones.

@@ -43,6 +43,7 @@ pub(super) fn sim(args: &SimArgs, console: &Console) -> Result<ExitStatus, Failu
         return explore::explore(&plan, &exploring, console);
     }
     let folder = RunFolder::make(&args.out, &plan.name, run::now(), plan.seed)?;
+    let plan = Arc::new(plan);
     let summary = match perform(&plan, &folder, (*signatures, *lane), console, args.quiet) {
         Ok(summary) => summary,
         Err(failure) => {
