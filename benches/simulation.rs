@@ -1,10 +1,13 @@
 //! How many simulated requests one CPU second carries, and how many small seeds: whole runs without sockets and without
-//! waiting, their histories kept in memory and judged, with fast signatures and with real ones.
+//! waiting, judged from their histories as they go (single runs) or from what was kept (seeds), with fast signatures and
+//! with real ones.
 //!
 //! The bar is 40,000 requests, or 600 seeds of 2 Agents and 6 operations under faults, with fast signatures; and a thousand
-//! seeds of 20 Agents and 200 operations in a minute on two cores. A request is whatever a party of the run answered: those of the Personal Agents
-//! and those of the Companies to their backends. Not a Criterion bench: CPU time of the whole process counts, so that other
-//! work on the machine does not.
+//! seeds of 20 Agents and 200 operations in a minute on two cores. A million operations may cost 1.2 times as much each as
+//! ten thousand do. An hour of 100,000 Agents, each thinking five minutes, may take five minutes and 4 GiB.
+//!
+//! A request is whatever a party of the run answered: those of the Personal Agents and those of the Companies to their
+//! backends. Not a Criterion bench: CPU time of the whole process counts, so that other work on the machine does not.
 
 #![expect(clippy::print_stdout, reason = "a bench prints")]
 
@@ -16,7 +19,7 @@ use poppyfield::{
     plan::{LoadModel, Plan},
     scenario::{self, Overrides},
     sim::{
-        Outcome,
+        JudgedRun,
         explore::{Search, Watch, explore},
     },
     swarm::Usage,
@@ -39,6 +42,9 @@ fn main() {
         println!("{} requests, {:.0} per CPU second", run.requests, run.per_second());
         return;
     }
+    if std::env::var_os("HOUR").is_some() {
+        return hour();
+    }
     let mut rows: [Vec<Run>; 3] = Default::default();
     for _ in 0..ROUNDS {
         rows[0].push(simulate(Signatures::Fast, 20_000));
@@ -54,6 +60,12 @@ fn main() {
         let median = figures[figures.len() / 2];
         println!("  {what:24} {median:8.0}  ({requests} requests, {:.1} us each)", 1e6 / median);
     }
+    let [few, many] = [10_000, 1_000_000].map(|operations| {
+        let run = simulate(Signatures::Fast, operations);
+        run.seconds * 1e6 / operations as f64
+    });
+    println!("CPU of one operation, in microseconds");
+    println!("  of 10,000 {few:.0}, of 1,000,000 {many:.0}: {:.2} times  (the bar is 1.2)", many / few);
     println!("seeds per CPU second, median of {ROUNDS} rounds");
     for (what, plan, seeds) in
         [("2 Agents, 6 operations", small(), 2_000), ("20 Agents, 200 operations", middling(), 100)]
@@ -63,6 +75,22 @@ fn main() {
         let median = figures[figures.len() / 2];
         println!("  {what:26} {median:6.0}  ({seeds} seeds, {:.2} ms each)", 1e3 / median);
     }
+}
+
+/// An hour of 100,000 Agents.
+#[expect(clippy::disallowed_methods, reason = "a bench measures the machine's time")]
+fn hour() {
+    let plan = Arc::new(load("simulation-hour"));
+    let began = std::time::Instant::now();
+    let run = JudgedRun::of(&plan, Signatures::Fast, Options::default()).unwrap_or_else(|error| panic!("{error}"));
+    let (elapsed, usage) = (began.elapsed(), Usage::now().expect("the system tells CPU times"));
+    assert!(run.judgement.findings.is_empty(), "{}", run.judgement.findings[0]);
+    let gib = usage.memory_bytes_max as f64 / f64::from(1 << 30);
+    println!(
+        "an hour of 100,000 Agents: {} operations in {} requests",
+        run.judgement.counts.operations, run.simulated.requests
+    );
+    println!("  {:.0} s, {:.2} GiB at the most  (the bars are 300 and 4)", elapsed.as_secs_f64(), gib);
 }
 
 /// A small seed with faults of all kinds.
@@ -122,10 +150,9 @@ fn simulate(signatures: Signatures, operations: u64) -> Run {
     plan.load[0].operations = Some(operations);
     let plan = Arc::new(plan);
     let before = Usage::now().expect("the system tells CPU times");
-    let outcome = Outcome::of(&plan, signatures).unwrap_or_else(|error| panic!("{error}"));
-    let judgement = outcome.judge(Options::default());
+    let run = JudgedRun::of(&plan, signatures, Options::default()).unwrap_or_else(|error| panic!("{error}"));
     let seconds = Usage::now().expect("the system tells CPU times").cpu_since(&before).as_secs_f64();
-    assert!(judgement.findings.is_empty(), "{}", judgement.findings[0]);
-    assert_eq!(judgement.counts.operations, operations, "each journey proposed one operation");
-    Run { requests: outcome.simulated.requests, seconds }
+    assert!(run.judgement.findings.is_empty(), "{}", run.judgement.findings[0]);
+    assert_eq!(run.judgement.counts.operations, operations, "each journey proposed one operation");
+    Run { requests: run.simulated.requests, seconds }
 }

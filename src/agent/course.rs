@@ -10,9 +10,9 @@ use super::{
 };
 use crate::{
     history::record::Outcome,
-    plan::{AskUser, By, Confirm, Distribution, Journey, JourneyStep},
+    plan::{AskUser, By, Confirm, Distribution, Journey, JourneyStep, Plan},
     protocol::ErrorCode,
-    world::Moment,
+    world::{Draw, Moment},
 };
 
 /// Goes on, or ends the journey.
@@ -25,6 +25,8 @@ pub struct JourneyRun {
     pub intent: SmolStr,
     /// The journey's number among those of its User; names its process `a{user}/{number}`.
     pub number: u64,
+    /// The Company that it goes to; `None` draws one.
+    pub company: Option<SmolStr>,
     /// When it should start.
     pub due: Moment,
     /// For how long after that it was held back since as many of its kind as may be were under way.
@@ -166,11 +168,10 @@ impl Course<'_> {
         };
         let person = self.person;
         let shared = &person.shared;
-        let companies = shared.plan.companies.iter().enumerate();
-        let there: Vec<usize> =
-            companies.filter(|(_, company)| company.group == at).map(|(company, _)| company).collect();
-        let draw = shared.world.draw("company", &intent, 0).below(there.len() as u64);
-        let company = usize::try_from(draw).ok().and_then(|draw| there.get(draw).copied());
+        let company = match &self.run.company {
+            Some(name) => shared.plan.companies.iter().position(|company| company.name == *name),
+            None => destination(&shared.plan, &intent, at),
+        };
         let company = company.ok_or(JourneyEnd::NotOffered)?;
         let site = discovery::site(shared, &mut self.process, company).await;
         let site = site.map_err(|_| JourneyEnd::NotDiscovered)?;
@@ -193,6 +194,15 @@ impl Course<'_> {
             }
         }
     }
+}
+
+/// The place in the plan of the Company that a wish goes to, drawn among those that the scenario calls so.
+#[must_use]
+pub fn destination(plan: &Plan, intent: &str, at: &str) -> Option<usize> {
+    let companies = plan.companies.iter().enumerate();
+    let there: Vec<usize> = companies.filter(|(_, company)| company.group == at).map(|(place, _)| place).collect();
+    let drawn = Draw::new(plan.seed, "company", intent, 0).below(there.len() as u64);
+    usize::try_from(drawn).ok().and_then(|drawn| there.get(drawn).copied())
 }
 
 /// The confirm that comes before anything is proposed anew.

@@ -31,7 +31,7 @@ mod wish;
 mod words;
 
 pub use count::{NoCount, Totals, each_operation, totals};
-pub use course::{JourneyRun, run_journey};
+pub use course::{JourneyRun, destination, run_journey};
 pub use end::JourneyEnd;
 pub use hooks::HookTally;
 pub use person::Person;

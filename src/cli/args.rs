@@ -4,7 +4,12 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
-use crate::{identity::Signatures, scenario::parse_duration};
+use crate::{
+    checker::Anomaly,
+    identity::Signatures,
+    scenario::{self, parse_duration},
+    sim::crash_points::Spot,
+};
 
 /// Simulation and load-testing harness for the Personal Agent Protocol.
 ///
@@ -124,9 +129,45 @@ pub struct SimArgs {
     /// fraction of the time.
     #[arg(long, value_enum, default_value_t = SignatureKind::Real)]
     pub signatures: SignatureKind,
+    /// Stop a Company the first time that an operation of that action passes that point, and start it again: like
+    /// perform.after-effect@exchange. /HOW behind it takes only plain, revised, repeated, cancelled or direct ones.
+    #[arg(long, value_name = "POINT@ACTION[/HOW]")]
+    pub crash_at: Option<Spot>,
+    /// Reduce a run that fails to the smallest one that still shows the same anomaly, and write that as a scenario file
+    /// (shrunk.yaml) into the run's folder. The gravest anomaly that fails the run, or the one named here.
+    #[arg(
+        long,
+        value_name = "ANOMALY",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "",
+        value_parser = keep
+    )]
+    pub shrink: Option<Keep>,
     /// Many seeds instead of one.
     #[command(flatten, next_help_heading = "Many seeds")]
     pub explore: ExploreArgs,
+}
+
+/// Which anomaly a run that is shrunk has to go on showing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keep {
+    /// The gravest that fails it.
+    Gravest,
+    /// This one.
+    This(Anomaly),
+}
+
+/// Reads the name of an anomaly, or none.
+fn keep(text: &str) -> Result<Keep, String> {
+    if text.is_empty() {
+        return Ok(Keep::Gravest);
+    }
+    Anomaly::named(text).map(Keep::This).ok_or_else(|| {
+        let near = scenario::nearest_name(text, Anomaly::ALL.iter().map(|anomaly| anomaly.name()));
+        let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        format!("expected the name of an anomaly from docs/anomalies.md{near}")
+    })
 }
 
 /// Arguments of `sim` that make it explore many seeds.
@@ -145,6 +186,10 @@ pub struct ExploreArgs {
     /// Run each seed twice; one that is not the same to the letter fails, with the first line that differs.
     #[arg(long, requires = "exploring")]
     pub twice: bool,
+    /// Whether the first seed is also run with each single crash that strikes it, one at each crash point for each kind of
+    /// operation, before all others. Off with --crash-at.
+    #[arg(long, value_enum, default_value_t = Switch::On, requires = "exploring")]
+    pub crashes: Switch,
     /// Seeds under way at once, each in a thread of its own; one a core without it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), requires = "exploring")]
     pub jobs: Option<u16>,
@@ -168,6 +213,14 @@ pub enum SignatureKind {
 }
 
 impl SignatureKind {
+    /// The option that chooses it, with a blank before; nothing for what is chosen anyway.
+    pub(super) fn option(self) -> &'static str {
+        match self {
+            Self::Real => "",
+            Self::Fast => " --signatures fast",
+        }
+    }
+
     /// What the parties' keys are.
     #[must_use]
     pub fn signatures(self) -> Signatures {

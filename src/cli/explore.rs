@@ -10,7 +10,7 @@ use std::{
 use indicatif::ProgressBar;
 
 use super::{
-    Console, ExploreArgs, Failure, Format, ScenarioArgs, SignatureKind,
+    Console, ExploreArgs, Failure, Format, ScenarioArgs, SignatureKind, Switch,
     folder::{RunFolder, SCENARIO_FILE},
     progress, run, signals,
 };
@@ -21,7 +21,10 @@ use crate::{
         exploration::{self, Exploration, FAILURES_MAX, FailureRow},
     },
     scenario,
-    sim::explore::{self, Explored, Search, Trial, TrialOf, Watch},
+    sim::{
+        crash_points::Spot,
+        explore::{self, Explored, Search, Trial, TrialOf, Watch},
+    },
     swarm::Usage,
 };
 
@@ -33,8 +36,20 @@ pub(super) struct Exploring<'a> {
     pub(super) args: &'a ScenarioArgs,
     pub(super) explore: &'a ExploreArgs,
     pub(super) signatures: SignatureKind,
-    /// The command that runs one seed again.
-    pub(super) replay: &'a dyn Fn(u64) -> String,
+    /// The crash that every seed has.
+    pub(super) crash_at: Option<&'a Spot>,
+}
+
+impl Exploring<'_> {
+    /// The command that runs a trial again.
+    fn replay(&self, of: &TrialOf, first_seed: u64) -> String {
+        let (seed, crash) = match of {
+            TrialOf::Seed(seed) => (*seed, self.crash_at),
+            TrialOf::Crash(spot) => (first_seed, Some(spot)),
+        };
+        let crash_at = crash.map(|spot| format!(" --crash-at {spot}")).unwrap_or_default();
+        run::repeat_of("sim", self.args, &format!("{}{crash_at}", self.signatures.option()), seed)
+    }
 }
 
 /// What an exploration showed, and took.
@@ -51,7 +66,7 @@ pub(super) fn explore(plan: &Plan, exploring: &Exploring<'_>, console: &Console)
     let started = run::now();
     let folder = RunFolder::make(&args.out, &plan.name, started, plan.seed)?;
     let written = folder.write(SCENARIO_FILE, &scenario::resolved_yaml(plan));
-    let searched = match written.and_then(|()| search(plan, exploring, &folder, console)) {
+    let searched = match written.and_then(|()| search(plan, exploring, console)) {
         Ok(searched) => searched,
         Err(failure) => {
             folder.discard();
@@ -67,11 +82,11 @@ pub(super) fn explore(plan: &Plan, exploring: &Exploring<'_>, console: &Console)
 }
 
 /// Explores in threads of its own, while this one watches for signals and the time, and shows how far it is.
-fn search(plan: &Plan, exploring: &Exploring<'_>, folder: &RunFolder, console: &Console) -> Result<Searched, Failure> {
-    let ExploreArgs { seeds, budget, fail_fast, twice, jobs } = exploring.explore;
+fn search(plan: &Plan, exploring: &Exploring<'_>, console: &Console) -> Result<Searched, Failure> {
+    let ExploreArgs { seeds, budget, fail_fast, twice, crashes, jobs } = exploring.explore;
     let quiet = exploring.args.quiet;
     let workers = workers(*jobs);
-    let search = Search {
+    let mut search = Search {
         first: Vec::new(),
         seed: plan.seed,
         seeds: *seeds,
@@ -92,23 +107,21 @@ fn search(plan: &Plan, exploring: &Exploring<'_>, folder: &RunFolder, console: &
         }
         Ok((!quiet && console.shows_progress()).then(|| progress::show_search(&watch, before)))
     })?;
+    if *crashes == Switch::On && exploring.crash_at.is_none() {
+        search.first = explore::crashes(plan, &search, &watch);
+    }
     let mut told = Told {
         failures: Vec::new(),
         exploring,
-        search: &search,
-        folder,
+        seed: plan.seed,
         console,
         bar: shown.as_ref().map(progress::Shown::bar),
-        lost: None,
     };
     // On this thread: those of the runtime go on with signals, time and terminal.
     let explored = explore::explore(plan, &search, &watch, &mut |trial| told.trial(trial));
-    let (failures, lost) = (told.failures, told.lost);
+    let failures = told.failures;
     if let Some(shown) = shown {
         runtime.block_on(shown.end());
-    }
-    if let Some(lost) = lost {
-        return Err(lost);
     }
     let cpu = Usage::now().zip(before).map(|(after, before)| after.cpu_since(&before));
     Ok(Searched { explored, failures, wall: began.elapsed(), cpu, workers: workers.get() })
@@ -133,12 +146,10 @@ fn end_after(budget: Duration, watch: &Watch) {
 struct Told<'a> {
     failures: Vec<FailureRow>,
     exploring: &'a Exploring<'a>,
-    search: &'a Search,
-    folder: &'a RunFolder,
+    /// The first seed.
+    seed: u64,
     console: &'a Console,
     bar: Option<ProgressBar>,
-    /// A plan that could not be written.
-    lost: Option<Failure>,
 }
 
 impl Told<'_> {
@@ -150,7 +161,7 @@ impl Told<'_> {
             of: trial.of.to_string(),
             anomalies: trial.failures().map(|found| found.anomaly.name().to_owned()).collect(),
             trouble: trial.trouble.as_ref().map(ToString::to_string),
-            replay: self.replay(&trial.of),
+            replay: self.exploring.replay(&trial.of, self.seed),
         };
         let args = self.exploring.args;
         if !args.quiet && args.format == Format::Text {
@@ -162,24 +173,6 @@ impl Told<'_> {
         }
         if self.failures.len() < FAILURES_MAX {
             self.failures.push(failure);
-        }
-    }
-
-    /// The command that runs a trial again; a plan that is not the scenario's with a seed is written down for it.
-    fn replay(&mut self, of: &TrialOf) -> String {
-        match of {
-            TrialOf::Seed(seed) => (self.exploring.replay)(*seed),
-            TrialOf::Plan(name) => {
-                let file = format!("{}.yaml", name.replace(|c: char| !c.is_ascii_alphanumeric(), "-"));
-                if let Some((_, plan)) = self.search.first.iter().find(|(known, _)| known == name)
-                    && let Err(failure) = self.folder.write(&file, &scenario::resolved_yaml(plan))
-                {
-                    self.lost.get_or_insert(failure);
-                }
-                let signatures =
-                    if self.exploring.signatures == SignatureKind::Fast { " --signatures fast" } else { "" };
-                format!("poppyfield sim {}{signatures}", self.folder.path().join(file).display())
-            }
         }
     }
 }

@@ -13,6 +13,7 @@ mod progress;
 mod run;
 mod schema;
 mod serve;
+mod shrink;
 mod signals;
 mod sim;
 mod target;
@@ -23,8 +24,8 @@ use std::fmt;
 use clap::Parser as _;
 
 pub use args::{
-    CheckArgs, Cli, Command, ExploreArgs, Format, LogArgs, LogFormat, RunArgs, ScenarioArgs, SchemaArgs, SchemaKind,
-    ServeArgs, SignatureKind, SimArgs, Switch, ValidateArgs,
+    CheckArgs, Cli, Command, ExploreArgs, Format, Keep, LogArgs, LogFormat, RunArgs, ScenarioArgs, SchemaArgs,
+    SchemaKind, ServeArgs, SignatureKind, SimArgs, Switch, ValidateArgs,
 };
 pub use console::Console;
 

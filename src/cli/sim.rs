@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::{
-    Console, Failure, SignatureKind, SimArgs,
+    Console, Failure, Format, SignatureKind, SimArgs,
     explore::{self, Exploring},
     folder::{LATENCY_FILE, RunFolder, SCENARIO_FILE},
     judge, progress,
     run::{self, Measured},
-    signals,
+    shrink, signals,
 };
 use crate::{
     history::{Recorder, digest, record::WorldKind},
@@ -19,28 +19,29 @@ use crate::{
         summary::{RunIdentity, SimulationRow},
     },
     scenario::{self, Overrides},
-    sim::{self, EPOCH, Setting, Simulated},
+    sim::{self, EPOCH, Setting, Simulated, crash_points},
     swarm::{Ran, Usage},
 };
 
 pub(super) fn sim(args: &SimArgs, console: &Console) -> Result<ExitStatus, Failure> {
-    let SimArgs { run: args, signatures, explore } = args;
+    let SimArgs { run: args, signatures, crash_at, shrink, explore } = args;
     let overrides = Overrides { seed: args.seed, anomalies: judge::anomaly_names(), ..Overrides::default() };
     let mut plan = scenario::load(&args.scenario, &overrides).map_err(Failure::usage)?;
     if let Some(operations) = args.operations {
         run::limit(&mut plan, operations);
     }
-    let own = if *signatures == SignatureKind::Fast { " --signatures fast" } else { "" };
+    let plan = match crash_at {
+        None => Arc::new(plan),
+        Some(spot) => {
+            let variant = crash_points::at(&plan, spot.clone());
+            variant.map_err(|why| Failure::usage(format!("--crash-at {spot}: {why}")))?.plan
+        }
+    };
     if explore.asked() {
-        let replay = |seed| run::repeat_of("sim", args, own, seed);
-        return explore::explore(
-            &plan,
-            &Exploring { args, explore, signatures: *signatures, replay: &replay },
-            console,
-        );
+        let exploring = Exploring { args, explore, signatures: *signatures, crash_at: crash_at.as_ref() };
+        return explore::explore(&plan, &exploring, console);
     }
     let folder = RunFolder::make(&args.out, &plan.name, run::now(), plan.seed)?;
-    let plan = Arc::new(plan);
     let summary = match perform(&plan, &folder, *signatures, console, args.quiet) {
         Ok(summary) => summary,
         Err(failure) => {
@@ -48,9 +49,22 @@ pub(super) fn sim(args: &SimArgs, console: &Console) -> Result<ExitStatus, Failu
             return Err(failure);
         }
     };
-    let summary = run::conclude(summary, &folder, run::repeat_of("sim", args, own, plan.seed))?;
+    let shrunk = match shrink {
+        Some(_) if summary.partial || summary.stopped.is_some() => None,
+        Some(keep) => Some(shrink::shrunk(&plan, *keep, &folder, console, args.quiet)?),
+        None => None,
+    };
+    let crash_at = crash_at.as_ref().map(|spot| format!(" --crash-at {spot}")).unwrap_or_default();
+    let own = format!("{}{crash_at}", signatures.option());
+    let summary = run::conclude(summary, &folder, run::repeat_of("sim", args, &own, plan.seed))?;
     if !args.quiet {
         console.result(&run::print(&summary, args.format, console));
+        match (shrunk, args.format) {
+            (Some(text), Format::Text) => console.result(&format!("\n{text}")),
+            // Stdout is for the summary alone.
+            (Some(text), Format::Json) => console.note(text.trim_end()),
+            (None, _) => {}
+        }
     }
     Ok(run::status(&summary))
 }

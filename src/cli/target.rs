@@ -70,6 +70,9 @@ fn how_hard(load: &Load) -> String {
             let in_flight = format::counted((*in_flight).into(), "journey", "journeys");
             format!("journeys at up to {}, at most {in_flight} at once", format::rate(rate))
         }
+        LoadModel::Listed { journeys, .. } => {
+            format!("{}, each at its time", format::counted(journeys.len() as u64, "journey", "journeys"))
+        }
     }
 }
 

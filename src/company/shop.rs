@@ -18,8 +18,8 @@ use super::{
 use crate::{
     history::{Event, record as events},
     identity::{NonceIssuer, NoncePolicy, ReplayGuard},
-    plan::{Action, CompanyDefect, CompanyPlan},
-    world::{Table, World},
+    plan::{Action, CompanyDefect, CompanyPlan, CrashPoint, Manner},
+    world::{Passing, Table, World},
 };
 
 /// One User's wish at this Company: the same Agent, User, order, action and item.
@@ -134,6 +134,26 @@ impl Shop {
     pub(super) async fn take_time(&self, key: &str) {
         let draw = self.world.draw("company.latency", key, 0);
         self.world.sleep(self.plan.answers.latency.sample(draw)).await;
+    }
+
+    /// A named point of the work on an action, where a crash may end this incarnation. `again` says whether it is a
+    /// confirm of an operation that was confirmed before.
+    pub(super) async fn point(&self, point: CrashPoint, record: &Record, again: bool, attempt: u64) {
+        let current = self.records.get(&record.id);
+        let current = current.as_deref().unwrap_or(record);
+        let how = if record.direct {
+            Manner::Direct
+        } else if current.cancel_asked {
+            Manner::Cancelled
+        } else if again {
+            Manner::Repeated
+        } else if current.offer.edition > 1 {
+            Manner::Revised
+        } else {
+            Manner::Plain
+        };
+        let action = &self.action(record.kind).name;
+        self.world.point(point, Passing { key: &record.action_id, attempt, action, how }).await;
     }
 
     /// Whether Users can sign in: where some action needs it.

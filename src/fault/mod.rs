@@ -3,6 +3,8 @@
 mod network;
 mod schedule;
 mod strike;
+#[cfg(test)]
+mod tests;
 
 pub use network::Transit;
 pub use schedule::{Faults, PlannedRestart};

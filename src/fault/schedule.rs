@@ -1,7 +1,7 @@
 //! The faults of a plan, asked at every place where one can strike.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::{
         Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -14,8 +14,8 @@ use smol_str::SmolStr;
 use super::strike::{Disturbance, SecondCopy, Struck};
 use crate::{
     history::record::Purpose,
-    plan::{CrashPoint, Distribution, Fault, FaultKind, Network, Strike, Strikes, Window},
-    world::{About, Draw, Moment},
+    plan::{CrashPoint, Distribution, Fault, FaultKind, Manner, Network, Once, Passings, Strike, Strikes, Window},
+    world::{About, Draw, Moment, Passing},
 };
 
 /// No load yet, or none any more.
@@ -34,6 +34,10 @@ pub struct Faults {
     groups: BTreeMap<SmolStr, SmolStr>,
     load_began: AtomicU64,
     load_ended: AtomicU64,
+    /// What passed under load: point, action, manner.
+    passed: Mutex<BTreeSet<(CrashPoint, SmolStr, Manner)>>,
+    /// What has struck as often as it may: a fault's ID, and the action ID if it may strike each.
+    spent: Mutex<BTreeSet<(SmolStr, SmolStr)>>,
     /// Every strike, by fault, once it is asked for.
     struck: OnceLock<Mutex<Vec<(SmolStr, Strike)>>>,
 }
@@ -49,6 +53,16 @@ pub struct PlannedRestart {
     pub at: Duration,
     /// How long it is down.
     pub down_for: Duration,
+    /// Its number among those of its fault and Company, from 0.
+    pub number: u64,
+}
+
+impl PlannedRestart {
+    /// The restart as a list of strikes says it.
+    #[must_use]
+    pub fn into_strike(self) -> Strike {
+        Strike { time: Some(self.at), ..Strike::on(None, self.company, self.number) }
+    }
 }
 
 impl Faults {
@@ -62,6 +76,8 @@ impl Faults {
             groups: companies.into_iter().collect(),
             load_began: AtomicU64::new(NEVER),
             load_ended: AtomicU64::new(NEVER),
+            passed: Mutex::default(),
+            spent: Mutex::default(),
             struck: OnceLock::new(),
         }
     }
@@ -156,23 +172,42 @@ impl Faults {
         disturbance
     }
 
-    /// Whether a crash strikes `company` at this point of its work on `key`, and how long it is then down.
+    /// Whether a crash strikes `company` at this passing of a point, and how long it is then down.
     #[must_use]
     pub fn at_point(
         &self,
         now: Moment,
         company: &str,
         point: CrashPoint,
-        key: &str,
-        attempt: u64,
+        passing: Passing<'_>,
     ) -> Option<Struck<Duration>> {
-        self.active(now, company).find_map(|fault| match fault.kind {
-            FaultKind::Crash { point: at, down_for } if at == point => {
+        let Passing { key, attempt, action, how } = passing;
+        if self.elapsed(now).is_some() {
+            lock(&self.passed).insert((point, action.into(), how));
+        }
+        self.active(now, company).find_map(|fault| match &fault.kind {
+            FaultKind::Crash { point: at, down_for, only }
+                if *at == point && (fault.strikes.is_some() || self.chooses(fault, only, passing)) =>
+            {
                 let strike = self.strike(fault, Strike::on(None, key, attempt), key)?;
-                Some(Struck { fault: fault.id.clone(), effect: strike.time.unwrap_or(down_for) })
+                lock(&self.spent).extend(spent_key(fault, only, key));
+                Some(Struck { fault: fault.id.clone(), effect: strike.time.unwrap_or(*down_for) })
             }
             _ => None,
         })
+    }
+
+    /// Whether a crash strikes passings like this one, and has not struck as often as it may.
+    fn chooses(&self, fault: &Fault, only: &Passings, passing: Passing<'_>) -> bool {
+        only.action.as_ref().is_none_or(|action| action == passing.action)
+            && only.how.is_none_or(|how| how == passing.how)
+            && spent_key(fault, only, passing.key).is_none_or(|spent| !lock(&self.spent).contains(&spent))
+    }
+
+    /// The points that were passed under load, by operations of which action, in which manner.
+    #[must_use]
+    pub fn passed(&self) -> BTreeSet<(CrashPoint, SmolStr, Manner)> {
+        lock(&self.passed).clone()
     }
 
     /// Whether the backend of `company` refuses this step for good.
@@ -210,6 +245,7 @@ impl Faults {
                     company: strike.key.clone(),
                     at: strike.time.unwrap_or_else(|| self.restart_at(fault, every, &strike.key, strike.attempt)),
                     down_for,
+                    number: strike.attempt,
                 }));
                 continue;
             }
@@ -221,7 +257,7 @@ impl Faults {
                     if self.draw(fault, "strikes", company, count).chance(fault.chance) {
                         let at = self.restart_at(fault, every, company, count);
                         let (fault, company) = (fault.id.clone(), company.clone());
-                        restarts.push(PlannedRestart { fault, company, at, down_for });
+                        restarts.push(PlannedRestart { fault, company, at, down_for, number: count });
                     }
                     begin += every;
                     count += 1;
@@ -233,7 +269,16 @@ impl Faults {
     }
 }
 
-/// A lock whose holder panicked is still whole: every change under it is one push.
+/// What a strike on `key` uses up, where a fault strikes only so often.
+fn spent_key(fault: &Fault, only: &Passings, key: &str) -> Option<(SmolStr, SmolStr)> {
+    let key = match only.once? {
+        Once::Run => SmolStr::default(),
+        Once::Operation => key.into(),
+    };
+    Some((fault.id.clone(), key))
+}
+
+/// A lock whose holder panicked is still whole: every change under it is one push or insertion.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -11,4 +11,4 @@ pub mod writer;
 
 pub use reader::{Completeness, Extent, Folder, ReadError, Reader, open_folder};
 pub use record::{Event, LedgerEntry, LedgerRecord, Record};
-pub use writer::{Ledger, Recorder, Written};
+pub use writer::{Ledger, Recorder, Seen, Written};

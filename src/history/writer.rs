@@ -70,6 +70,17 @@ struct Shared {
     room: Condvar,
 }
 
+/// A record of either kind, as whoever watches sees it.
+#[derive(Debug, Clone, Copy)]
+pub enum Seen<'a> {
+    /// A record of the history.
+    Event(&'a Record),
+    /// A record of the ledger.
+    Entry(&'a LedgerRecord),
+}
+
+type Watch = Box<dyn FnMut(Seen<'_>) + Send>;
+
 #[derive(Default)]
 struct State {
     next_seq: u64,
@@ -77,7 +88,10 @@ struct State {
     records: Vec<Record>,
     entries: Vec<LedgerRecord>,
     counts: Counts,
+    /// Nothing goes into files.
     in_memory: bool,
+    /// Sees each record in place of keeping it.
+    watch: Option<Watch>,
     closing: bool,
     closed: bool,
     failure: Option<(io::ErrorKind, String)>,
@@ -115,6 +129,13 @@ impl Recorder {
         Recorder::with(State { in_memory: true, ..State::default() })
     }
 
+    /// A recorder that keeps nothing: `watch` sees each record as it is made, in order of `seq`, and it is gone. For runs
+    /// that are judged as they go. It is called under the recorder's lock and must not record.
+    #[must_use]
+    pub fn watched(watch: impl FnMut(Seen<'_>) + Send + 'static) -> Recorder {
+        Recorder::with(State { in_memory: true, watch: Some(Box::new(watch)), ..State::default() })
+    }
+
     fn with(state: State) -> Recorder {
         let shared = Shared { state: Mutex::new(state), work: Condvar::new(), room: Condvar::new() };
         Recorder { handle: Arc::new(Handle { shared: Arc::new(shared) }) }
@@ -125,7 +146,7 @@ impl Recorder {
     pub fn record(&self, now: impl FnOnce() -> u64, event: Event) {
         self.handle.shared.push(
             now,
-            |state, seq, at| state.records.push(Record { seq, at, event }),
+            |state, seq, at| state.keep(Record { seq, at, event }),
             |counts| {
                 counts.records_lost += 1;
             },
@@ -184,7 +205,7 @@ impl Ledger {
     pub fn enter(&self, now: impl FnOnce() -> u64, entry: LedgerEntry) {
         self.handle.shared.push(
             now,
-            |state, seq, at| state.entries.push(LedgerRecord { seq, at, entry }),
+            |state, seq, at| state.keep_entry(LedgerRecord { seq, at, entry }),
             |counts| {
                 counts.entries_lost += 1;
             },
@@ -297,15 +318,30 @@ impl State {
         (seq, self.last_at)
     }
 
+    fn keep(&mut self, record: Record) {
+        self.counts.records += u64::from(self.in_memory);
+        match &mut self.watch {
+            Some(watch) => watch(Seen::Event(&record)),
+            None => self.records.push(record),
+        }
+    }
+
+    fn keep_entry(&mut self, entry: LedgerRecord) {
+        self.counts.entries += u64::from(self.in_memory);
+        match &mut self.watch {
+            Some(watch) => watch(Seen::Entry(&entry)),
+            None => self.entries.push(entry),
+        }
+    }
+
     /// The trailers count what stands before them; the thread corrects the counts when it writes them.
     fn add_trailers(&mut self) {
-        let records = if self.in_memory { self.records.len() as u64 } else { 0 };
-        let entries = if self.in_memory { self.entries.len() as u64 } else { 0 };
-        (self.counts.records, self.counts.entries) = (records, entries);
+        let counts = self.counts;
         let (seq, at) = self.stamp(|| 0);
-        self.records.push(Record { seq, at, event: Event::End(End { records, lost: 0 }) });
+        self.keep(Record { seq, at, event: Event::End(End { records: counts.records, lost: 0 }) });
         let (seq, at) = self.stamp(|| 0);
-        self.entries.push(LedgerRecord { seq, at, entry: LedgerEntry::End(End { records: entries, lost: 0 }) });
+        self.keep_entry(LedgerRecord { seq, at, entry: LedgerEntry::End(End { records: counts.entries, lost: 0 }) });
+        self.counts = counts; // they do not count themselves
     }
 
     fn written(&self) -> io::Result<Written> {

@@ -101,6 +101,8 @@ pub enum FaultKind {
         point: CrashPoint,
         /// How long it is down.
         down_for: Duration,
+        /// Which passings of the point it strikes.
+        only: Passings,
     },
     /// The Company stops, wherever it is, and starts again; what it stored is kept.
     Restart {
@@ -118,6 +120,43 @@ pub enum FaultKind {
     },
     /// The backend refuses a step for good.
     BackendFail,
+}
+
+/// Which passings of its point a crash strikes; by default all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Passings {
+    /// Those of an operation of this action.
+    pub action: Option<SmolStr>,
+    /// Those of an operation of that manner.
+    pub how: Option<Manner>,
+    /// How often at the most.
+    pub once: Option<Once>,
+}
+
+catalogue! {
+    /// What sort of operation passes a point.
+    Manner {
+        /// One with its first terms, that nobody asked to stop.
+        Plain => "plain",
+        /// One whose terms were revised.
+        Revised => "revised",
+        /// One that is confirmed already, at a confirm of it that comes again.
+        Repeated => "repeated",
+        /// One in progress that the Agent asked to stop.
+        Cancelled => "cancelled",
+        /// None: the action is done at once, without an operation.
+        Direct => "direct",
+    }
+}
+
+catalogue! {
+    /// How often a crash strikes at the most.
+    Once {
+        /// Once in the run.
+        Run => "run",
+        /// Once for each operation.
+        Operation => "operation",
+    }
 }
 
 /// How a fault finds its victims.

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use smol_str::SmolStr;
+
 use super::Distribution;
 
 /// One entry of a scenario's load; entries run side by side.
@@ -22,6 +24,7 @@ impl Load {
         match &self.model {
             LoadModel::Closed { stages, .. } => stages.iter().map(|stage| stage.time).sum(),
             LoadModel::Open { stages, .. } => stages.iter().map(|stage| stage.time).sum(),
+            LoadModel::Listed { time, .. } => *time,
         }
     }
 }
@@ -47,6 +50,30 @@ pub enum LoadModel {
         /// What happens to a due journey beyond that.
         when_full: WhenFull,
     },
+    /// Journeys are listed one by one, so that each can be taken away and leave the others as they were.
+    Listed {
+        /// The journeys, in the order of the list; they start in the order of time.
+        journeys: Vec<ListedJourney>,
+        /// How long the load lasts, and with it the faults.
+        time: Duration,
+    },
+}
+
+/// One journey of a load that lists them: everything that its choices are drawn from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedJourney {
+    /// The journey's name.
+    pub journey: SmolStr,
+    /// The User's wish: unique in the run, and the key of every choice about it.
+    pub intent: SmolStr,
+    /// Whose it is: the number of a User, from 1.
+    pub user: u32,
+    /// Its number among those of its User, from 1; names its process `a{user}/{number}`.
+    pub number: u64,
+    /// The Company that it goes to; `None` draws one of its group.
+    pub company: Option<SmolStr>,
+    /// When it starts, counted from the start of load.
+    pub at: Duration,
 }
 
 /// A stretch of time with a number of Agents, moving evenly from one number to another.

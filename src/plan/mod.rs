@@ -22,9 +22,9 @@ pub use company::{
 };
 pub use defect::{AgentDefect, CompanyDefect, Defects};
 pub use distribution::{Distribution, PercentileTable};
-pub use fault::{CrashPoint, Fault, FaultKind, Strike, Strikes, Window};
+pub use fault::{CrashPoint, Fault, FaultKind, Manner, Once, Passings, Strike, Strikes, Window};
 pub use judging::{Comparison, Expectation, Figure, Invariants, Metric, Reach, ReachCounter, Threshold, Unit};
-pub use load::{AgentStage, Arrivals, Load, LoadModel, RateStage, WhenFull};
+pub use load::{AgentStage, Arrivals, ListedJourney, Load, LoadModel, RateStage, WhenFull};
 pub use money::{Money, PriceRange};
 pub use network::{Direction, Message, Network, Partition};
 pub use swarm::{AskUser, By, Confirm, Journey, JourneyStep, Retry, SwarmPlan};

@@ -66,6 +66,12 @@ impl FileKind {
     }
 }
 
+/// The name that is nearest to a misspelt one, if one is near.
+#[must_use]
+pub fn nearest_name<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> Option<String> {
+    nearest(text, names)
+}
+
 /// Reads a scenario and the profiles it names, and points it at a target if there is one.
 ///
 /// What cannot be had at the target is dropped; [`Plan::notes`] says what.
@@ -82,6 +88,18 @@ pub fn load(path: &Path, overrides: &Overrides) -> Result<Plan, Problems> {
             None
         }
     });
+    findings.finish(plan)
+}
+
+/// Reads the text of a scenario that names no profiles, as [`resolved_yaml`] writes it; mistakes speak of it by `name`.
+///
+/// # Errors
+/// Every mistake that was found in it.
+pub fn load_text(name: &str, text: &str, overrides: &Overrides) -> Result<Plan, Problems> {
+    let mut findings = Findings::default();
+    let file = findings.add_source(name.to_owned(), text.to_owned());
+    let plan = yaml::parse(file, &mut findings)
+        .and_then(|tree| resolve_scenario(&tree, Path::new(name), overrides, &mut findings));
     findings.finish(plan)
 }
 

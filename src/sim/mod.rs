@@ -4,18 +4,20 @@
 //! may go on side by side, each in a thread, and give what each gives alone.
 
 pub mod coverage;
+pub mod crash_points;
 pub mod explore;
+pub mod shrink;
 
 use std::{
     io,
-    sync::{Arc, OnceLock},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
 use jiff::Timestamp;
 
 use crate::{
-    checker::{self, Anomaly, Judgement},
-    history::{Event, LedgerRecord, Record, Recorder, digest, record::FaultStruck},
+    checker::{self, Anomaly, Checker, Judgement},
+    history::{Event, LedgerRecord, Record, Recorder, Seen, digest, record::FaultStruck},
     identity::Signatures,
     measure::Meter,
     plan::{Invariants, Plan},
@@ -143,7 +145,7 @@ impl Outcome {
     /// Judges it.
     #[must_use]
     pub fn judge(&self, options: checker::Options) -> Judgement {
-        let mut checker = checker::Checker::new(options);
+        let mut checker = Checker::new(options);
         self.history.iter().for_each(|record| checker.event(record));
         self.ledger.iter().for_each(|record| checker.ledger(record));
         checker.judge()
@@ -163,6 +165,41 @@ impl Outcome {
     /// If a record cannot be serialised, which no record of the format gives cause for.
     pub fn digest(&self) -> io::Result<String> {
         digest::of_records(&self.history, &self.ledger)
+    }
+}
+
+/// A simulated run that was judged as it went: nothing of it is kept, so that it may be as long as it likes.
+#[derive(Debug)]
+pub struct JudgedRun {
+    /// How it ended.
+    pub simulated: Simulated,
+    /// What was measured.
+    pub meter: Meter,
+    /// What was found.
+    pub judgement: Judgement,
+}
+
+impl JudgedRun {
+    /// Simulates a plan and judges it meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// As [`simulate`].
+    pub fn of(plan: &Arc<Plan>, signatures: Signatures, options: checker::Options) -> Result<Self, SimulationError> {
+        let checker = Arc::new(Mutex::new(Checker::new(options)));
+        let judging = Arc::clone(&checker);
+        let recorder = Recorder::watched(move |seen| {
+            // Whole even if a judge panicked: then the run ends with that panic.
+            let mut checker = judging.lock().unwrap_or_else(PoisonError::into_inner);
+            match seen {
+                Seen::Event(record) => checker.event(record),
+                Seen::Entry(record) => checker.ledger(record),
+            }
+        });
+        let setting = Setting::to(recorder, Meter::new(), signatures);
+        let simulated = simulate(plan, &setting)?;
+        let checker = std::mem::take(&mut *checker.lock().unwrap_or_else(PoisonError::into_inner));
+        Ok(Self { simulated, meter: setting.meter, judgement: checker.judge() })
     }
 }
 

@@ -85,7 +85,7 @@ impl<'a> Closed<'a> {
             return false;
         }
         let intent = format!("i{}-{agent}-{journey}", self.entry);
-        self.crew.start(Start { user: u64::from(agent), intent, due }, (agent, journey), ended.clone());
+        self.crew.start(Start { user: u64::from(agent), intent, due, listed: None }, (agent, journey), ended.clone());
         true
     }
 }

@@ -9,10 +9,11 @@ use futures_util::FutureExt as _;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
+use super::diary::Diary;
 use crate::{
     agent::{self, JourneyRun, Person},
     measure::Meter,
-    plan::Journey,
+    plan::{Journey, JourneyStep, ListedJourney, LoadModel, Plan},
     world::{Draw, Field, Moment},
 };
 
@@ -22,8 +23,12 @@ pub(super) struct Crew {
     field: Arc<Field>,
     people: Vec<Member>,
     journeys: Vec<Kind>,
+    plan: Arc<Plan>,
     meter: Meter,
     in_flight: Arc<AtomicU64>,
+    /// Takes what sets out, if anybody wants to know.
+    diary: Option<Diary>,
+    load_began: Moment,
     tasks: TaskTracker,
     /// No journey sets out any more.
     load_over: CancellationToken,
@@ -56,22 +61,43 @@ pub(super) struct Start {
     pub(super) intent: String,
     /// When it is due.
     pub(super) due: Moment,
+    /// What a list says of it; without one all of it is drawn or counted.
+    pub(super) listed: Option<ListedJourney>,
+}
+
+/// What a crew tells of itself, and when its load begins.
+#[derive(Debug)]
+pub(super) struct Watch {
+    pub(super) in_flight: Arc<AtomicU64>,
+    pub(super) diary: Option<Diary>,
+    pub(super) load_began: Moment,
 }
 
 impl Crew {
     pub(super) fn new(
         field: Arc<Field>,
         people: Vec<Arc<Person>>,
-        journeys: Vec<Journey>,
+        plan: &Arc<Plan>,
         meter: Meter,
-        in_flight: Arc<AtomicU64>,
+        watch: Watch,
     ) -> Arc<Self> {
+        let people: Vec<_> = people.into_iter().map(|person| Member { person, journeys: AtomicU64::new(0) }).collect();
+        // What is counted goes on after what is listed, so that no two journeys of a User have one number.
+        for journey in listed(plan) {
+            if let Some(member) = people.get((journey.user.saturating_sub(1)) as usize) {
+                member.journeys.fetch_max(journey.number, Ordering::Relaxed);
+            }
+        }
+        let Watch { in_flight, diary, load_began } = watch;
         Arc::new(Self {
             field,
-            people: people.into_iter().map(|person| Member { person, journeys: AtomicU64::new(0) }).collect(),
-            journeys: journeys.into_iter().map(Kind::new).collect(),
+            people,
+            journeys: plan.journeys.iter().cloned().map(Kind::new).collect(),
+            plan: Arc::clone(plan),
             meter,
             in_flight,
+            diary,
+            load_began,
             tasks: TaskTracker::new(),
             load_over: CancellationToken::new(),
             abort: CancellationToken::new(),
@@ -90,7 +116,7 @@ impl Crew {
     ///
     /// Who waits sets out in the order of the starts. Who still waits when load ends was due and never started.
     pub(super) fn start<T: Send + 'static>(self: &Arc<Self>, start: Start, note: T, ended: mpsc::UnboundedSender<T>) {
-        let Some(kind) = self.kind(&start.intent).cloned() else { return };
+        let Some(kind) = self.kind(&start).cloned() else { return };
         let (crew, asked) = (Arc::clone(self), self.field.now());
         match kind.seat_at_once() {
             Some(seat) => {
@@ -127,14 +153,17 @@ impl Crew {
         seat: Seat,
     ) -> impl Future<Output = ()> + Send + use<> {
         let member = &self.people[(start.user % self.people.len() as u64) as usize];
-        let number = member.journeys.fetch_add(1, Ordering::Relaxed) + 1;
+        let listed = start.listed.as_ref();
+        let number = listed.map_or_else(|| member.journeys.fetch_add(1, Ordering::Relaxed) + 1, |listed| listed.number);
+        let company = listed.and_then(|listed| listed.company.clone());
+        self.note(&journey, &start, member, number);
         let person = Arc::clone(&member.person);
         let (crew, due) = (Arc::clone(self), start.due);
         self.meter.arrival(due.as_nanos(), asked.as_nanos());
         self.meter.set_out(&journey.name);
         self.in_flight.fetch_add(1, Ordering::Relaxed);
         let held = self.field.now().since(asked);
-        let run = JourneyRun { intent: start.intent.into(), number, due, held };
+        let run = JourneyRun { intent: start.intent.into(), number, company, due, held };
         async move {
             let end = tokio::select! {
                 biased;
@@ -148,8 +177,34 @@ impl Crew {
         }
     }
 
-    /// The journey that the start of that name takes, drawn by weight.
-    fn kind(&self, intent: &str) -> Option<&Kind> {
+    /// Notes a journey that sets out, as a list would say it.
+    fn note(&self, journey: &Journey, start: &Start, member: &Member, number: u64) {
+        let Some(diary) = &self.diary else { return };
+        let listed = start.listed.as_ref().and_then(|listed| listed.company.clone());
+        let company = listed.or_else(|| {
+            let at = journey.steps.iter().find_map(|step| match step {
+                JourneyStep::Propose { at, .. } => Some(at),
+                _ => None,
+            })?;
+            let company = agent::destination(&self.plan, &start.intent, at)?;
+            self.plan.companies.get(company).map(|company| company.name.clone())
+        });
+        diary.set_out(ListedJourney {
+            journey: journey.name.clone(),
+            intent: start.intent.as_str().into(),
+            user: member.person.number(),
+            number,
+            company,
+            at: self.field.now().since(self.load_began),
+        });
+    }
+
+    /// The journey that a start takes: the listed one, or one drawn by weight.
+    fn kind(&self, start: &Start) -> Option<&Kind> {
+        if let Some(listed) = &start.listed {
+            return self.journeys.iter().find(|kind| kind.journey.name == listed.journey);
+        }
+        let intent = start.intent.as_str();
         let total: u64 = self.journeys.iter().map(|kind| u64::from(kind.journey.weight)).sum();
         let mut drawn = Draw::new(self.field.seed(), "journey", intent, 0).below(total);
         for kind in &self.journeys {
@@ -179,6 +234,15 @@ impl Crew {
         self.abort.cancel();
         self.all_ended().await;
     }
+}
+
+/// All journeys that the plan lists.
+fn listed(plan: &Plan) -> impl Iterator<Item = &ListedJourney> {
+    let lists = plan.load.iter().filter_map(|load| match &load.model {
+        LoadModel::Listed { journeys, .. } => Some(journeys),
+        LoadModel::Closed { .. } | LoadModel::Open { .. } => None,
+    });
+    lists.flatten()
 }
 
 impl Kind {

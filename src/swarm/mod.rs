@@ -4,7 +4,9 @@ mod attendance;
 mod closed;
 mod counted;
 mod crew;
+mod diary;
 mod due;
+mod listed;
 mod open;
 mod probe;
 mod run;
@@ -16,6 +18,7 @@ const LATE_START_MAX: std::time::Duration = std::time::Duration::from_secs(1);
 
 pub use attendance::{agents_at, at_work_from};
 pub use counted::COUNT_INTERRUPTED_TIME;
+pub use diary::Diary;
 pub use due::DueTimes;
 pub use probe::{NotLoaded, Reached, probe};
 pub use run::{Control, NoKeys, Ran, run};

@@ -75,6 +75,6 @@ impl Open<'_> {
 
     fn start(&self, due: Moment, number: u64, ended: &mpsc::UnboundedSender<()>) {
         let intent = format!("i{}-{number}", self.entry);
-        self.crew.start(Start { user: number, intent, due }, (), ended.clone());
+        self.crew.start(Start { user: number, intent, due, listed: None }, (), ended.clone());
     }
 }

@@ -15,7 +15,9 @@ use tokio_util::sync::CancellationToken;
 use super::{
     closed::Closed,
     counted::{self, Before},
-    crew::Crew,
+    crew::{Crew, Watch},
+    diary::Diary,
+    listed::Listed,
     open::Open,
 };
 use crate::{
@@ -41,6 +43,8 @@ pub struct Control {
     pub in_flight: Arc<AtomicU64>,
     /// Whether load is over and what is open comes to its end.
     pub settling: Arc<AtomicBool>,
+    /// Takes down what the run chooses, if that is wanted.
+    pub diary: Option<Diary>,
 }
 
 /// How a run ended.
@@ -77,11 +81,14 @@ pub struct NoKeys(String);
 pub async fn run(plan: &Arc<Plan>, field: &Arc<Field>, meter: &Meter, control: &Control) -> Result<Ran, NoKeys> {
     let shared = Shared::new(Arc::clone(plan), field, meter.clone()).map_err(|error| NoKeys(error.to_string()))?;
     let people = (1..=plan.swarm.users).map(|number| Person::new(&shared, number)).collect();
-    let in_flight = Arc::clone(&control.in_flight);
-    let crew = Crew::new(Arc::clone(field), people, plan.journeys.clone(), meter.clone(), in_flight);
-
     let before = Before::take(&shared, &control.stop).await;
     let load_began = field.now();
+    let (in_flight, diary) = (Arc::clone(&control.in_flight), control.diary.clone());
+    let watch = Watch { in_flight, diary, load_began };
+    let crew = Crew::new(Arc::clone(field), people, plan, meter.clone(), watch);
+    if control.diary.is_some() {
+        field.faults().keep_strikes();
+    }
     let warm_up = plan.load.iter().map(|load| load.warm_up).max().unwrap_or_default();
     meter.steady((load_began + warm_up).as_nanos(), (load_began + plan.load_duration()).as_nanos());
     enter(field, PhaseIs::Load, 0);
@@ -112,6 +119,11 @@ pub async fn run(plan: &Arc<Plan>, field: &Arc<Field>, meter: &Meter, control: &
     let interrupted = interrupted || (control.stop.is_cancelled() && !uncounted.is_empty());
     field.close().await;
     background.stop().await;
+    if let Some(diary) = &control.diary {
+        let restarts = field.faults().restarts(plan.load_duration());
+        diary.struck(field.faults().struck());
+        diary.struck(restarts.into_iter().map(|restart| (restart.fault.clone(), restart.into_strike())));
+    }
     let (hooks, absent) = (shared.hook_tallies(), shared.absent());
     Ok(Ran { interrupted, load_began, load_ended, ended, cut_off, hooks, uncounted, absent })
 }
@@ -127,6 +139,9 @@ async fn drive(crew: &Arc<Crew>, load: &[Load], began: Moment) {
             LoadModel::Open { arrivals, stages, in_flight, when_full } => {
                 let (arrivals, when_full, in_flight_max) = (*arrivals, *when_full, *in_flight);
                 Open { crew, entry, load, arrivals, stages, in_flight_max, when_full, began }.run(operations).await;
+            }
+            LoadModel::Listed { journeys, time } => {
+                Listed { crew, journeys, began, end: began + *time }.run(operations).await;
             }
         }
     }))

@@ -5,7 +5,7 @@ use http::Response;
 use smol_str::SmolStr;
 
 use super::Moment;
-use crate::history::record::Purpose;
+use crate::{history::record::Purpose, plan::Manner};
 
 /// What a party is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -55,6 +55,19 @@ pub struct About {
     pub step: Option<SmolStr>,
     /// When its sender stops waiting.
     pub deadline: Moment,
+}
+
+/// A passing of a named point of a Company's code, in its work on one action.
+#[derive(Debug, Clone, Copy)]
+pub struct Passing<'a> {
+    /// The action ID, which names it in random choices.
+    pub key: &'a str,
+    /// How often the point was passed for it before, or another number that tells the passings apart.
+    pub attempt: u64,
+    /// The action's name.
+    pub action: &'a str,
+    /// What sort of operation it is.
+    pub how: Manner,
 }
 
 /// How a request ended for its sender.

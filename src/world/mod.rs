@@ -33,7 +33,7 @@ use http::Request;
 use jiff::Timestamp;
 use smol_str::SmolStr;
 
-pub use about::{About, Answer, Party, PartyKind, Reply, Why};
+pub use about::{About, Answer, Party, PartyKind, Passing, Reply, Why};
 pub use clock::Clock;
 pub use delivery::Delivery;
 pub use disk::{Disk, Table};
@@ -142,16 +142,15 @@ impl World {
         self.incarnation.spawn(future);
     }
 
-    /// A named point of the party's code, reached in its work on `key`: a crash fault may end the incarnation here, and
-    /// then this never returns.
-    pub async fn point(&self, point: CrashPoint, key: &str, attempt: u64) {
+    /// A named point of the party's code: a crash fault may end the incarnation here, and then this never returns.
+    pub async fn point(&self, point: CrashPoint, passing: Passing<'_>) {
         self.field.count_point(point);
         let company = self.company();
-        let struck = self.field.faults().at_point(self.now(), company, point, key, attempt);
+        let struck = self.field.faults().at_point(self.now(), company, point, passing);
         if let Some(struck) = struck {
             self.record(Event::Fault(FaultStruck {
                 party: Some(self.party.name.clone()),
-                action: Some(key.into()),
+                action: Some(passing.key.into()),
                 point: Some(point.word().into()),
                 for_ms: Some(u64::try_from(struck.effect.as_millis()).unwrap_or(u64::MAX)),
                 ..fault_struck(struck.fault, "crash")

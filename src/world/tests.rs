@@ -18,8 +18,8 @@ use jiff::Timestamp;
 use smol_str::SmolStr;
 
 use super::{
-    About, Answer, Authority, Clock, Delivery, Field, FieldOptions, Host, Lane, Moment, Party, PartyKind, Reply, Why,
-    World,
+    About, Answer, Authority, Clock, Delivery, Field, FieldOptions, Host, Lane, Moment, Party, PartyKind, Passing,
+    Reply, Why, World,
 };
 use crate::{
     fault::Faults,
@@ -28,7 +28,7 @@ use crate::{
         record::{LifecycleIs, Purpose, WireIs},
     },
     identity::Signatures,
-    plan::{CrashPoint, Direction, Distribution, Fault, FaultKind, Network, Partition, Window},
+    plan::{CrashPoint, Direction, Distribution, Fault, FaultKind, Manner, Network, Partition, Window},
 };
 
 /// How long a caller waits where nothing will come.
@@ -53,6 +53,11 @@ fn certain(kinds: Vec<FaultKind>) -> Vec<Fault> {
         strikes: None,
     });
     faults.collect()
+}
+
+/// A crash where the Company counts.
+fn crash() -> FaultKind {
+    FaultKind::Crash { point: CrashPoint::AcceptRecorded, down_for: Duration::ZERO, only: Default::default() }
 }
 
 /// A field with one Company that counts what it was asked, on its disk.
@@ -91,7 +96,8 @@ async fn count(State(world): State<World>, body: Bytes) -> String {
         count
     });
     if body == "crash" {
-        world.point(CrashPoint::AcceptRecorded, "op", 0).await;
+        let passing = Passing { key: "op", attempt: 0, action: "count", how: Manner::Plain };
+        world.point(CrashPoint::AcceptRecorded, passing).await;
     }
     count.to_string()
 }
@@ -275,8 +281,7 @@ async fn a_refusal_comes_from_in_front_of_the_party() {
 #[tokio::test]
 async fn a_crash_ends_the_work_at_its_point_and_keeps_the_disk() {
     for lane in lanes() {
-        let crash = FaultKind::Crash { point: CrashPoint::AcceptRecorded, down_for: Duration::ZERO };
-        let field = field(lane, vec![crash]).await;
+        let field = field(lane, vec![crash()]).await;
         assert_eq!(short(&ask(&field, "clothes-1.example", "crash").await), "unknown reset");
         // While it is down, what is sent to it fails; afterwards it answers from its disk.
         let mut reply = ask(&field, "clothes-1.example", "").await;
@@ -301,11 +306,7 @@ async fn a_crash_ends_the_work_at_its_point_and_keeps_the_disk() {
 #[tokio::test]
 async fn a_hang_up_cancels_the_handler_and_leaves_what_it_did() {
     for lane in lanes() {
-        let field = field(
-            lane,
-            vec![FaultKind::HangUp, FaultKind::Crash { point: CrashPoint::AcceptRecorded, down_for: Duration::ZERO }],
-        )
-        .await;
+        let field = field(lane, vec![FaultKind::HangUp, crash()]).await;
         let reply = ask(&field, "clothes-1.example", "").await;
         assert_eq!(short(&reply), "unknown reset");
         field.close().await;

@@ -22,7 +22,7 @@ const OPERATIONS: u64 = 12;
 /// Agents of each of them at the most, where the load is closed.
 const AGENTS: u32 = 4;
 
-fn shipped(scenario: &str, seed: u64, operations: u64) -> Plan {
+pub(crate) fn shipped(scenario: &str, seed: u64, operations: u64) -> Plan {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios").join(format!("{scenario}.yaml"));
     let overrides = Overrides { seed: Some(seed), ..Overrides::default() };
     let mut plan = scenario::load(&path, &overrides).unwrap_or_else(|problems| panic!("{problems}"));
@@ -37,7 +37,7 @@ fn shipped(scenario: &str, seed: u64, operations: u64) -> Plan {
 }
 
 /// A Company's defect, a shipped scenario that exposes it, and the anomaly that it has to raise.
-const COMPANY: &[(CompanyDefect, &str, &str)] = &[
+pub(crate) const COMPANY: &[(CompanyDefect, &str, &str)] = &[
     (CompanyDefect::PerformAgainOnRetry, "timeout-recovery", "double-effect"),
     (CompanyDefect::CheckThenAct, "confirm-storm", "double-effect"),
     (CompanyDefect::BackendRetryFreshKey, "timeout-recovery", "double-effect"),
@@ -62,7 +62,7 @@ const COMPANY: &[(CompanyDefect, &str, &str)] = &[
 ];
 
 /// An Agent's defect, a shipped scenario that exposes it, and the anomaly that it has to raise.
-const AGENT: &[(AgentDefect, &str, &str)] = &[
+pub(crate) const AGENT: &[(AgentDefect, &str, &str)] = &[
     (AgentDefect::ReproposeOnTimeout, "timeout-recovery", "duplicate-proposal"),
     (AgentDefect::ReuseApproval, "revision-race", "approval-reuse"),
     (AgentDefect::ConfirmUnseen, "timeout-recovery", "unapproved-confirm"),
@@ -210,7 +210,8 @@ fn nobody_is_accused_of_what_the_harness_does() {
         plan
     };
     let refuse = FaultKind::Refuse { status: 429, retry_after: None };
-    let down = FaultKind::Crash { point: CrashPoint::PerformAfterEffect, down_for: seconds(30) };
+    let down =
+        FaultKind::Crash { point: CrashPoint::PerformAfterEffect, down_for: seconds(30), only: Default::default() };
     let lost = || fault(FaultKind::LoseAnswer, &[Purpose::Confirm, Purpose::Read], 0.3);
     let cases = [
         ("confirms refused in front of the Company", with(vec![fault(refuse, &[Purpose::Confirm], 0.5)], &|_| {})),

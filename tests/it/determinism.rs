@@ -11,13 +11,14 @@ use std::{
 };
 
 use poppyfield::{
+    checker::Options,
     history::{Recorder, digest},
     identity::Signatures,
     measure::Meter,
     plan::Plan,
     scenario::{self, Overrides},
     sim::{
-        self, Outcome, Setting,
+        self, JudgedRun, Outcome, Setting,
         explore::{Search, Watch, explore, parting},
     },
 };
@@ -130,4 +131,16 @@ fn files_hold_what_memory_does() {
 fn a_history_names_the_simulated_world_and_its_epoch() {
     let header = line(&simulated("quickstart", 1).history[0]);
     assert!(header.contains(r#""world":"simulated","epoch":"2026-01-01T00:00:00Z","order":"total""#), "{header}");
+}
+
+/// Judged as it goes or from what was kept: the same judgement.
+#[test]
+fn a_run_judged_as_it_goes_is_judged_as_one_that_was_kept() {
+    for scenario in SHIPPED {
+        let plan = plan(scenario, 3);
+        let kept = simulated(scenario, 3).judge(Options::default());
+        let run = JudgedRun::of(&plan, Signatures::Real, Options::default()).unwrap_or_else(|error| panic!("{error}"));
+        assert!(run.judgement.counts.operations > 0, "{scenario}");
+        assert_eq!(run.judgement, kept, "{scenario}");
+    }
 }

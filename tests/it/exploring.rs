@@ -17,7 +17,7 @@ fn poppyfield() -> Command {
 }
 
 fn sim(scenario: &Path, out: &Path, more: &[&str]) -> Output {
-    let fast = ["--signatures", "fast"];
+    let fast = ["--signatures", "fast", "--crashes", "off"];
     let output = poppyfield().arg("sim").arg(scenario).arg("--out").arg(out).args(fast).args(more).output();
     output.expect("the program runs")
 }
@@ -127,7 +127,7 @@ fn an_interrupt_tells_what_was_found_until_then() {
     let folder = TempDir::new().expect("a temporary folder");
     let (file, out) = (broken(folder.path()), folder.path().join("out"));
     let mut child = poppyfield()
-        .args(["sim", "--budget", "100h", "--signatures", "fast", "--out"])
+        .args(["sim", "--budget", "100h", "--crashes", "off", "--signatures", "fast", "--out"])
         .args([&out, &file])
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -145,10 +145,34 @@ fn an_interrupt_tells_what_was_found_until_then() {
 }
 
 #[test]
+fn each_single_crash_comes_before_the_seeds_and_has_a_command_too() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let defect = "      company: shop\n      defects: [drop-in-progress-on-restart]\n";
+    let file = scenario(folder.path(), "      company: shop\n", defect);
+    let text = fs::read_to_string(&file).expect("the scenario");
+    let calm: String = text.lines().filter(|line| !line.contains("crash:")).map(|line| format!("{line}\n")).collect();
+    fs::write(&file, calm).expect("the scenario can be written");
+    let output = poppyfield()
+        .args(["sim", "--seeds", "1", "--operations", "20", "--fail-fast", "--signatures", "fast", "--out"])
+        .args([folder.path(), &file])
+        .output()
+        .expect("the program runs");
+    let text = said(&output);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    let (why, command) = text.lines().next().and_then(|line| line.split_once("; replay: poppyfield ")).expect("a line");
+    assert!(why.starts_with("crash ") && why.ends_with(": unresolved-at-quiescence"), "{why}");
+    assert!(command.contains(" --crash-at "), "{command}");
+    let replayed = poppyfield().args(command.split(' ')).arg("--out").arg(folder.path()).output();
+    let replayed = replayed.expect("the program runs");
+    assert_eq!(replayed.status.code(), Some(1), "{}", said(&replayed));
+    assert!(said(&replayed).contains("unresolved-at-quiescence"), "{}", said(&replayed));
+}
+
+#[test]
 fn what_belongs_to_many_seeds_is_refused_without_them() {
     for more in [&["--fail-fast"][..], &["--twice"], &["--jobs", "2"], &["--seeds", "0"], &["--budget", "soon"]] {
-        let out = TempDir::new().expect("a temporary folder");
-        let output = sim(Path::new("benches/exploration.yaml"), out.path(), more);
+        let output =
+            poppyfield().args(["sim", "benches/exploration.yaml"]).args(more).output().expect("the program runs");
         assert_eq!(output.status.code(), Some(2), "{more:?}\n{}", said(&output));
     }
 }

@@ -23,7 +23,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     // `identity`: the key of an operator that a target knows is checked where the target file names it.
     // `measure`: service times are read from the log of a run where a Company file names it.
     ("scenario", &["history", "identity", "measure", "plan", "protocol"]),
-    ("sim", &["checker", "history", "identity", "measure", "plan", "swarm", "world"]),
+    // `scenario`: a run is shrunk to what a scenario file can say.
+    ("sim", &["checker", "history", "identity", "measure", "plan", "scenario", "swarm", "world"]),
     ("swarm", &["agent", "backend", "company", "fault", "history", "identity", "measure", "plan", "world"]),
     ("world", &["fault", "history", "identity", "plan"]),
 ];

@@ -1,5 +1,6 @@
 //! The whole program, from outside: one binary, a module per behaviour.
 
+mod crash_points;
 mod defects;
 mod determinism;
 mod exploring;
@@ -12,6 +13,7 @@ mod overload;
 mod program;
 mod rehearsal;
 mod secrets;
+mod shrinking;
 mod signatures;
 mod signing_in;
 mod simulated;

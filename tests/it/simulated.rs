@@ -88,6 +88,37 @@ fn two_runs_of_one_seed_leave_the_same_files_and_check_agrees() {
 }
 
 #[test]
+fn a_crash_at_a_named_point_strikes_once_and_is_part_of_the_command_that_repeats_the_run() {
+    let out = TempDir::new().expect("a temporary folder");
+    let crash = ["--crash-at", "perform.after-effect@exchange/plain"];
+    let output = sim(&shipped("jacket-exchange"), out.path(), &[&["--seed", "3"], &crash[..]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert!(said(&output).contains("--crash-at perform.after-effect@exchange/plain"), "{}", said(&output));
+    let run = only_run(out.path());
+    assert_eq!(summary(&run)["faults"]["crash_points"]["perform.after-effect"], 1);
+    // The scenario in the folder has the crash as a fault of its own.
+    let again = TempDir::new().expect("a temporary folder");
+    let output = sim(&run.join("scenario.yaml"), again.path(), &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert_eq!(summary(&only_run(again.path()))["history_digest"], summary(&run)["history_digest"]);
+}
+
+#[test]
+fn a_crash_where_there_can_be_none_is_a_mistake_in_the_command() {
+    let out = TempDir::new().expect("a temporary folder");
+    for (spot, hint) in [
+        ("perform.after-efect@exchange", "did you mean `perform.after-effect`?"),
+        ("perform.after-effect@exchang", "did you mean `exchange`?"),
+        ("exchange", "expected POINT@ACTION"),
+    ] {
+        let output = sim(&shipped("jacket-exchange"), out.path(), &["--crash-at", spot]);
+        assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+        assert!(said(&output).contains(hint), "{}", said(&output));
+    }
+    assert!(fs::read_dir(out.path()).expect("results").next().is_none(), "nothing was started");
+}
+
+#[test]
 fn a_bug_that_is_switched_on_is_found() {
     let folder = TempDir::new().expect("a temporary folder");
     let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios/quickstart.yaml"));
@@ -96,6 +127,47 @@ fn a_bug_that_is_switched_on_is_found() {
     let output = sim(&folder.path().join("broken.yaml"), &folder.path().join("out"), &[]);
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
     assert!(said(&output).contains("double-effect"), "{}", said(&output));
+}
+
+#[test]
+fn a_run_that_fails_is_shrunk_to_a_file_that_fails_the_same_way() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios/quickstart.yaml"));
+    let broken = text.expect("the scenario").replacen("# defects:", "defects:", 1);
+    fs::write(folder.path().join("broken.yaml"), broken).expect("the scenario can be written");
+    let (file, out) = (folder.path().join("broken.yaml"), folder.path().join("out"));
+    let output = sim(&file, &out, &["--signatures", "fast", "--shrink"]);
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    let text = said(&output);
+    let told = text.split_once("\nShrunk       double-effect is left with\n").map(|(_, told)| told);
+    assert!(told.is_some_and(|told| told.contains("             1 Agent, 1 Company, 1 journey, ")), "{text}");
+    let shrunk = only_run(&out).join("shrunk.yaml");
+    assert!(text.contains(&format!("poppyfield sim {}", shrunk.display())), "{text}");
+    assert!(
+        summary(&only_run(&out))["files"]["names"]
+            .as_array()
+            .is_some_and(|names| names.contains(&"shrunk.yaml".into()))
+    );
+    let valid = poppyfield().arg("validate").arg(&shrunk).output().expect("the program runs");
+    assert_eq!(valid.status.code(), Some(0), "{}", said(&valid));
+    let again = sim(&shrunk, &folder.path().join("again"), &["--format", "json"]);
+    assert_eq!(again.status.code(), Some(1), "{}", said(&again));
+    let printed: Value = serde_json::from_slice(&again.stdout).expect("the summary as JSON");
+    assert_eq!(printed["findings"][0]["anomaly"], "double-effect", "{printed}");
+    assert_eq!(printed["journeys"]["started"], 1, "{printed}");
+}
+
+#[test]
+fn a_run_that_passes_is_not_shrunk() {
+    let out = TempDir::new().expect("a temporary folder");
+    let output = sim(&shipped("quickstart"), out.path(), &["--signatures", "fast", "--shrink", "--format", "json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert!(serde_json::from_slice::<Value>(&output.stdout).is_ok(), "{}", said(&output));
+    assert!(said(&output).contains("Nothing to shrink"), "{}", said(&output));
+    assert!(!only_run(out.path()).join("shrunk.yaml").exists());
+    let output = sim(&shipped("quickstart"), out.path(), &["--shrink=double-efect"]);
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    assert!(said(&output).contains("did you mean `double-effect`?"), "{}", said(&output));
 }
 
 #[test]

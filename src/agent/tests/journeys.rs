@@ -317,7 +317,12 @@ async fn the_first_request_counts_from_when_the_journey_was_due() {
     let before = run.calls(Purpose::Propose).len();
     let journey = Journey { name: "late".into(), weight: 1, in_flight: None, steps: ordinary().to_vec() };
     let due = run.at() - Duration::from_millis(250);
-    run_journey(&person, &journey, JourneyRun { intent: "late".into(), number: 9, due, held: Duration::ZERO }).await;
+    run_journey(
+        &person,
+        &journey,
+        JourneyRun { intent: "late".into(), number: 9, company: None, due, held: Duration::ZERO },
+    )
+    .await;
     let (call, _) = run.calls(Purpose::Propose).remove(before);
     assert_eq!(call.due, Some(due.as_nanos()));
     let lag = &run.meter.figures(run.at().as_nanos()).steps[&Purpose::Propose].lag;
@@ -330,7 +335,7 @@ async fn a_journey_is_small() {
     let run = run().await;
     let person = Person::new(&run.shared, 1);
     let journey = Journey { name: "test".into(), weight: 1, in_flight: None, steps: ordinary().to_vec() };
-    let journey_run = JourneyRun { intent: "i".into(), number: 1, due: run.at(), held: Duration::ZERO };
+    let journey_run = JourneyRun { intent: "i".into(), number: 1, company: None, due: run.at(), held: Duration::ZERO };
     let size = std::mem::size_of_val(&run_journey(&person, &journey, journey_run));
     assert!(size < 16 * 1024, "{size} bytes");
     assert!(size_of::<Person>() < 256);

@@ -156,7 +156,7 @@ impl Run {
     async fn journey_of(&self, person: &Arc<Person>, steps: &[JourneyStep], number: u64) -> JourneyEnd {
         let journey = Journey { name: "test".into(), weight: 1, in_flight: None, steps: steps.to_vec() };
         let intent = format!("i{}-{number}", person.number()).into();
-        let run = JourneyRun { intent, number, due: self.field.now(), held: Duration::ZERO };
+        let run = JourneyRun { intent, number, company: None, due: self.field.now(), held: Duration::ZERO };
         let world = self.field.world(Party::new(PartyKind::Agent, "test"));
         let deadline = self.field.now() + Duration::from_secs(7_200);
         world.within(deadline, run_journey(person, &journey, run)).await.expect("a journey ends")

@@ -40,7 +40,7 @@ pub(super) fn exploration(
         search: search(plan, exploring, started),
         partial: explored.interrupted,
         seeds: explored.seeds,
-        plans: explored.trials - explored.seeds,
+        crashes: explored.trials - explored.seeds,
         failing: explored.failing,
         failures,
         anomalies: anomalies(&plan.invariants, &explored),

@@ -110,7 +110,7 @@ fn key(shop: &Shop, order: &Order<'_>, tries: u64) -> SmolStr {
 /// One request. `tries` counts those before it under this order, `passage` those of the action.
 async fn ask_once(shop: &Shop, order: Order<'_>, key: &SmolStr, tries: u64, passage: u64) -> Learnt {
     let (world, action_id) = (&shop.world, &order.record.action_id);
-    world.point(CrashPoint::PerformBeforeCall, action_id, passage).await;
+    shop.point(CrashPoint::PerformBeforeCall, order.record, false, passage).await;
     let note = |is, learnt| {
         world.record(Event::Attempt(Attempt {
             action: action_id.clone(),
@@ -133,7 +133,7 @@ async fn ask_once(shop: &Shop, order: Order<'_>, key: &SmolStr, tries: u64, pass
     note(AttemptIs::Sent, None);
     // The request leaves when its future is polled first, which `join` does in the order given.
     let sent = world.call(request, about);
-    let (reply, ()) = future::join(sent, world.point(CrashPoint::PerformAfterSend, action_id, passage)).await;
+    let (reply, ()) = future::join(sent, shop.point(CrashPoint::PerformAfterSend, order.record, false, passage)).await;
     let learnt = match &reply.answer {
         Answer::Response(response) => understand(response),
         Answer::Unknown(_) | Answer::Unsent(_) => Learnt::Nothing,
@@ -141,7 +141,7 @@ async fn ask_once(shop: &Shop, order: Order<'_>, key: &SmolStr, tries: u64, pass
     match &learnt {
         Learnt::Done(_) => {
             note(AttemptIs::Answered, Some(Noted::Done));
-            world.point(CrashPoint::PerformAfterEffect, action_id, passage).await;
+            shop.point(CrashPoint::PerformAfterEffect, order.record, false, passage).await;
         }
         Learnt::Refused => note(AttemptIs::Answered, Some(Noted::NotDone)),
         Learnt::Nothing => note(AttemptIs::Unanswered, None),

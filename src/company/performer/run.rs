@@ -23,7 +23,7 @@ const QUEUED_MICROSECONDS: (u64, u64) = (100_000, 400_000);
 /// Performs an action and notes how it ended.
 pub(super) async fn perform(shop: Arc<Shop>, record: Arc<Record>, run: Run, confirm: Option<u64>) {
     if let Some(number) = confirm {
-        shop.world.point(CrashPoint::AcceptRecorded, &record.action_id, number).await;
+        shop.point(CrashPoint::AcceptRecorded, &record, false, number).await;
     }
     if shop.has(CompanyDefect::AcknowledgeBeforePerform) {
         let (least, most) = QUEUED_MICROSECONDS;
@@ -125,7 +125,7 @@ impl Work<'_> {
         }
         let (shop, record) = (self.shop, self.record);
         let passage = record.shared.next_backend_call();
-        shop.world.point(CrashPoint::PerformBeforeRecord, &record.action_id, passage).await;
+        shop.point(CrashPoint::PerformBeforeRecord, record, false, passage).await;
         shop.records.transact(&record.id, |row| {
             let Some(current) = row.as_ref().filter(|current| current.state == State::InProgress) else { return };
             let (state, result) = account::close(shop, current, &self.terms, &self.done, end);
@@ -133,7 +133,7 @@ impl Work<'_> {
             *row = Some(Arc::new(ended));
         });
         // Before anybody is told.
-        shop.world.point(CrashPoint::PerformRecorded, &record.action_id, passage).await;
+        shop.point(CrashPoint::PerformRecorded, record, false, passage).await;
         record.shared.finished.notify_waiters();
     }
 }

@@ -70,17 +70,18 @@ async fn confirm_it(shop: &Arc<Shop>, id: OperationId, request: Request) -> Resu
     let request = ConfirmRequest::parse(&body).map_err(|error| Problem::invalid_request(error.to_string()))?;
     let record = find(shop, &admitted, &id)?;
     let number = record.shared.next_confirm();
-    shop.world.point(CrashPoint::AcceptReceived, &record.action_id, number).await;
+    let again = record.confirmation.is_some();
+    shop.point(CrashPoint::AcceptReceived, &record, again, number).await;
     revise_meanwhile(shop, &record, number);
     let record = match decide(shop, &admitted, &record, request, number).await {
         (record, None) => record,
         (record, Some(refusal)) => {
-            shop.world.point(CrashPoint::ReplyBefore, &record.action_id, number).await;
+            shop.point(CrashPoint::ReplyBefore, &record, again, number).await;
             return Ok(refuse(shop, &record, refusal));
         }
     };
     let record = performer::settled(shop, record, answer_by).await;
-    shop.world.point(CrashPoint::ReplyBefore, &record.action_id, number).await;
+    shop.point(CrashPoint::ReplyBefore, &record, again, number).await;
     Ok(show(shop, &record))
 }
 
@@ -98,7 +99,7 @@ async fn decide(
     let seen = shop.records.get(&record.id).unwrap_or_else(|| Arc::clone(record));
     let passed = desk::would_accept(&seen, admitted.caller(), request, now(), rules);
     if passed {
-        shop.world.point(CrashPoint::AcceptChecked, &record.action_id, number).await;
+        shop.point(CrashPoint::AcceptChecked, record, false, number).await;
     }
     // A defect: what passed acts on whatever is there after a gap, instead of being checked in the same transaction.
     let unchecked = passed && shop.has(CompanyDefect::CheckThenAct);

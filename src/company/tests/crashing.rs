@@ -7,7 +7,10 @@ use crate::plan::{CompanyDefect, CompanyPlan, CrashPoint, Distribution, Fault, F
 /// Stops the Company at that point for a second, whenever it comes by within the first two seconds.
 fn crash(point: CrashPoint) -> Fault {
     let window = Window { from: ms(0), to: ms(2_000) };
-    Fault { during: Some(window), ..fault(FaultKind::Crash { point, down_for: ms(1_000) }, None) }
+    Fault {
+        during: Some(window),
+        ..fault(FaultKind::Crash { point, down_for: ms(1_000), only: Default::default() }, None)
+    }
 }
 
 #[tokio::test(start_paused = true)]

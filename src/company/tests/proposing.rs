@@ -124,7 +124,7 @@ async fn an_action_that_needs_no_confirming_is_done_at_once() {
 
 #[tokio::test(start_paused = true)]
 async fn an_action_done_at_once_outlives_a_crash() {
-    let crash = FaultKind::Crash { point: CrashPoint::PerformAfterEffect, down_for: ms(500) };
+    let crash = FaultKind::Crash { point: CrashPoint::PerformAfterEffect, down_for: ms(500), only: Default::default() };
     let window = crate::plan::Window { from: ms(0), to: ms(100) };
     let stand = Stand::new(plan(), vec![crate::plan::Fault { during: Some(window), ..fault(crash, None) }]).await;
     let agent = stand.agent("u1").await;

@@ -227,8 +227,13 @@ impl Stand {
 
     /// Stops the Company and starts it again.
     pub(super) async fn restart(&self) {
-        let restart =
-            PlannedRestart { fault: "F1".into(), company: COMPANY.into(), at: Duration::ZERO, down_for: ms(100) };
+        let restart = PlannedRestart {
+            fault: "F1".into(),
+            company: COMPANY.into(),
+            at: Duration::ZERO,
+            down_for: ms(100),
+            number: 0,
+        };
         self.field.restart(&restart);
         self.pass(ms(1_000)).await;
     }

@@ -34,8 +34,8 @@ pub struct Exploration {
     pub partial: bool,
     /// Seeds that were tried to their end.
     pub seeds: u64,
-    /// Plans that were tried before them.
-    pub plans: u64,
+    /// Single crashes that the first seed was tried with before them.
+    pub crashes: u64,
     /// Trials that fail.
     pub failing: u64,
     /// The first of them.
@@ -250,7 +250,7 @@ impl Exploration {
     /// Trials that came to their end.
     #[must_use]
     pub fn trials(&self) -> u64 {
-        self.seeds + self.plans
+        self.seeds + self.crashes
     }
 }
 

@@ -126,7 +126,7 @@ fn cost(page: &mut Page, exploration: &Exploration) {
 fn findings(page: &mut Page, exploration: &Exploration) {
     for found in &exploration.findings {
         page.blank();
-        page.heading(&head(found, if exploration.plans == 0 { ["seed", "seeds"] } else { ["run", "runs"] }));
+        page.heading(&head(found, if exploration.crashes == 0 { ["seed", "seeds"] } else { ["run", "runs"] }));
         for first in &found.first {
             page.hanging(&format!("  {}: ", first.of), &first.sentence);
         }

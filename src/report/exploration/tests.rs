@@ -27,7 +27,7 @@ fn held() -> Exploration {
         },
         partial: false,
         seeds: 1_200,
-        plans: 0,
+        crashes: 0,
         failing: 0,
         failures: Vec::new(),
         anomalies: anomalies(48_000),
@@ -126,7 +126,7 @@ fn the_verdict_follows_from_all_trials_together() {
         (|it| it.seeds = 0, 4, "nothing was tried to its end"),
         (|it| it.partial = true, 130, "interrupted; in 1,200 seeds until then"),
         (|it| (it.partial, it.failing) = (true, 1), 1, "1 of 1,200 seeds fails."),
-        (|it| (it.plans, it.failing) = (9, 2), 1, "2 of 9 plans and 1,200 seeds fail."),
+        (|it| (it.crashes, it.failing) = (9, 2), 1, "2 of 9 single crashes and 1,200 seeds fail."),
     ];
     for (change, status, text) in cases {
         let mut exploration = held();

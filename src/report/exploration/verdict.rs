@@ -41,12 +41,12 @@ impl Exploration {
         }
     }
 
-    /// `200 seeds`, `12 plans and 200 seeds`.
+    /// `200 seeds`, `12 single crashes and 200 seeds`.
     pub(super) fn tried(&self) -> String {
         let seeds = counted(self.seeds, "seed", "seeds");
-        match self.plans {
+        match self.crashes {
             0 => seeds,
-            plans => format!("{} and {seeds}", counted(plans, "plan", "plans")),
+            crashes => format!("{} and {seeds}", counted(crashes, "single crash", "single crashes")),
         }
     }
 

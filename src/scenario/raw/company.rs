@@ -93,6 +93,10 @@ with_settings! {
         /// How many Companies. Default: 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         count: Option<At<u32>>,
+        /// The numbers of the Companies, in place of `count`. Default: from 1, or going on from the group before of this
+        /// profile.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        numbers: Option<At<Vec<u32>>>,
     }
 }
 

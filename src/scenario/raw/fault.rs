@@ -1,7 +1,7 @@
 //! Faults: what, where, when, how often.
 
 use crate::history::record::Purpose;
-use crate::plan::CrashPoint;
+use crate::plan::{CrashPoint, Manner, Once};
 use crate::scenario::value::{At, Share, Spread, Time, WindowText, Word};
 
 use super::{section, words};
@@ -114,6 +114,15 @@ super::leaf!(u16);
 pub(in crate::scenario) struct CrashSettings {
     /// The point.
     pub(in crate::scenario) point: Word<CrashPoint>,
+    /// Only at operations of this action. Default: of any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::scenario) action: Option<At<String>>,
+    /// Only at operations that pass in this manner. Default: in any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::scenario) how: Option<Word<Manner>>,
+    /// At the most once in the run, or once for each operation. Default: whenever it can.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::scenario) once: Option<Word<Once>>,
     /// How long it is down. Default: 1s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::scenario) down_for: Option<Time>,

@@ -12,6 +12,46 @@ pub(in crate::scenario) enum LoadChoice {
     Closed(ClosedSettings),
     /// Journeys start at their due times, however long the ones before take.
     Open(OpenSettings),
+    /// Journeys one by one: which, whose, and when.
+    Listed(ListedSettings),
+}
+
+/// Journeys one by one.
+#[derive(Debug, Clone, serde::Deserialize, serde::Serialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::scenario) struct ListedSettings {
+    /// The journeys.
+    pub(in crate::scenario) journeys: At<Vec<At<ListedJourneySettings>>>,
+    /// What starts within this long of the beginning is left out of the figures, never of the checker. Default: 0s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::scenario) warm_up: Option<At<Time>>,
+    /// How long the load lasts; faults are off afterwards.
+    pub(in crate::scenario) r#for: At<Time>,
+    /// The most journeys that it starts. Default: no bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::scenario) operations: Option<At<u64>>,
+}
+
+/// One journey of a list.
+#[derive(Debug, Clone, serde::Deserialize, serde::Serialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::scenario) struct ListedJourneySettings {
+    /// The journey's name.
+    pub(in crate::scenario) journey: At<String>,
+    /// Names it among all of the run; every choice about it is drawn from this. Default: `iE-N`, the entry's and its own
+    /// place from 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::scenario) intent: Option<At<String>>,
+    /// The number of its User, from 1.
+    pub(in crate::scenario) user: At<u32>,
+    /// Its number among those of its User, from 1. Default: one more than the highest before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::scenario) number: Option<At<u64>>,
+    /// The Company that it goes to. Default: one of the group, drawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::scenario) company: Option<At<String>>,
+    /// When it starts, counted from the start of load.
+    pub(in crate::scenario) at: At<Time>,
 }
 
 section! {

@@ -28,7 +28,8 @@ pub(super) use journey::{
     StandingPermissionSettings, TrackSettings, UntilWord,
 };
 pub(super) use load::{
-    AgentStageSettings, ArrivalsWord, ClosedSettings, LoadChoice, OpenSettings, RateStageSettings, WhenFullWord,
+    AgentStageSettings, ArrivalsWord, ClosedSettings, ListedJourneySettings, ListedSettings, LoadChoice, OpenSettings,
+    RateStageSettings, WhenFullWord,
 };
 pub(super) use network::{NetworkSettings, PartitionSettings};
 pub(super) use scenario::{

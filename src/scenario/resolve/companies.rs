@@ -31,6 +31,8 @@ const REVISE_AFTER: Distribution = Distribution::Uniform { from: Duration::ZERO,
 const KEEP_FINAL: Duration = Duration::from_secs(600);
 const BACKEND_LATENCY: Distribution = Distribution::Constant(Duration::from_millis(20));
 const BACKEND_TIMEOUT: Duration = Duration::from_secs(3);
+/// The highest number of a Company.
+const COMPANY_NUMBER_MAX: u32 = 10_000;
 const ASK_AGAIN: Duration = Duration::from_secs(1);
 
 /// Stands for a Company's number in its domain and title.
@@ -57,11 +59,11 @@ pub(super) fn resolve(
             defects.0.iter().for_each(|defect| refuse_defect(defect, findings));
         }
         let sessions = settings.sessions.as_ref().map_or(name.place, |sessions| sessions.0.place);
-        let count = count(group, findings);
         let first = numbers.entry(profile.clone()).or_insert(1);
+        let of_group = numbers_of(group, *first, findings);
+        *first = of_group.iter().max().map_or(*first, |last| last.saturating_add(1));
         let place = group.count.as_ref().map_or(name.place, |count| count.place);
-        let made = company_plans(&name.value, &profile, place, &settings, *first..*first + count, swarm, findings);
-        *first += count;
+        let made = company_plans(&name.value, &profile, place, &settings, &of_group, swarm, findings);
         if let Some(company) = made.first().filter(|company| company.sessions.mode != swarm.session_mode) {
             let message = format!(
                 "{} speaks Sessions of {}, the Agents of {}; expected the same (`agents.session_mode`)",
@@ -78,6 +80,11 @@ pub(super) fn resolve(
         findings.report(groups.place, message);
     }
     capacity::check_shared(groups.place, &plans, findings);
+    let mut names = BTreeSet::new();
+    let twice = plans.iter().find(|company| !names.insert(company.name.clone()));
+    if let Some(twice) = twice.filter(|_| findings.is_clean()) {
+        findings.report(groups.place, format!("two Companies are called {}; expected one", shown(&twice.name)));
+    }
     let mut domains = BTreeSet::new();
     let twice = plans.iter().find(|company| !domains.insert(company.domain.clone()));
     if let Some(twice) = twice.filter(|_| findings.is_clean()) {
@@ -131,8 +138,25 @@ pub(in crate::scenario) fn companies_alone(
     check_name("Company", &file.company, findings);
     let swarm = super::swarm::resolve(None, findings);
     let name = &file.company;
-    let numbers = 1..count.clamp(1, limits::COMPANIES_MAX) + 1;
-    Some(company_plans(&name.value, &name.value, name.place, &file.settings(), numbers, &swarm, findings))
+    let numbers: Vec<u32> = (1..=count.clamp(1, limits::COMPANIES_MAX)).collect();
+    Some(company_plans(&name.value, &name.value, name.place, &file.settings(), &numbers, &swarm, findings))
+}
+
+/// The numbers of a group's Companies: those it says, or as many as it says from the next one on.
+fn numbers_of(group: &Group, next: u32, findings: &mut Findings) -> Vec<u32> {
+    let Some(numbers) = &group.numbers else { return (next..next.saturating_add(count(group, findings))).collect() };
+    if let Some(count) = &group.count {
+        findings.report(count.place, "`count` beside `numbers`, which says it; expected one of them");
+    }
+    let mut seen = BTreeSet::new();
+    let most = limits::COMPANIES_MAX as usize;
+    if numbers.value.is_empty() || numbers.value.len() > most {
+        findings.report(numbers.place, format!("{} numbers; expected 1 to {most}", numbers.value.len()));
+    } else if numbers.value.iter().any(|number| *number == 0 || *number > COMPANY_NUMBER_MAX || !seen.insert(*number)) {
+        let message = format!("`numbers` are 1 to {COMPANY_NUMBER_MAX}, each once; expected others");
+        findings.report(numbers.place, message);
+    }
+    numbers.value.clone()
 }
 
 fn count(group: &Group, findings: &mut Findings) -> u32 {
@@ -150,7 +174,7 @@ pub(in crate::scenario) fn company_plans(
     profile: &str,
     place: Place,
     settings: &Settings,
-    numbers: std::ops::Range<u32>,
+    numbers: &[u32],
     swarm: &SwarmPlan,
     findings: &mut Findings,
 ) -> Vec<CompanyPlan> {
@@ -189,7 +213,8 @@ pub(in crate::scenario) fn company_plans(
         defects: settings.defects.iter().flat_map(|list| &list.0).map(|defect| defect.value.0).collect(),
     };
     numbers
-        .map(|number| CompanyPlan {
+        .iter()
+        .map(|&number| CompanyPlan {
             name: format_smolstr!("{profile}-{number}"),
             number,
             domain: domain.replace(NUMBER, &number.to_string()).into(),

@@ -7,9 +7,9 @@ use smol_str::{SmolStr, format_smolstr};
 
 use super::{group_names, report_unknown, strikes};
 use crate::history::record::Purpose;
-use crate::plan::{CompanyPlan, Distribution, Fault, FaultKind, Journey, JourneyStep, Strikes};
+use crate::plan::{CompanyPlan, Distribution, Fault, FaultKind, Journey, JourneyStep, Passings, Strikes};
 use crate::scenario::problem::{Findings, shown};
-use crate::scenario::raw::{EffectWord, FaultChoice, FaultSettings, RestartSettings};
+use crate::scenario::raw::{CrashSettings, EffectWord, FaultChoice, FaultSettings, RestartSettings};
 use crate::scenario::value::{At, WindowText, written_duration};
 
 const DUPLICATE_AFTER: Distribution = Distribution::Constant(Duration::from_millis(5));
@@ -77,7 +77,12 @@ fn kind(choice: &At<FaultChoice>, findings: &mut Findings) -> FaultKind {
         }
         FaultChoice::Crash(settings) => {
             let down_for = settings.down_for.map_or(DOWN_FOR, |time| time.0);
-            FaultKind::Crash { point: settings.point.0, down_for }
+            let only = Passings {
+                action: settings.action.as_ref().map(|action| action.value.as_str().into()),
+                how: settings.how.as_ref().map(|how| how.0),
+                once: settings.once.as_ref().map(|once| once.0),
+            };
+            FaultKind::Crash { point: settings.point.0, down_for, only }
         }
         FaultChoice::Restart(settings) => restart(settings, findings),
         FaultChoice::BackendSlow(spread) => FaultKind::BackendSlow(spread.0.clone()),
@@ -126,6 +131,15 @@ fn check(fault: &At<FaultSettings>, kind: &FaultKind, scene: &Scene<'_>, finding
         }
     }
     let victims = victims(settings.at.as_ref(), "fault", scene, findings);
+    if let FaultChoice::Crash(CrashSettings { action: Some(action), .. }) = &settings.r#do.value {
+        let mut names: Vec<&str> =
+            victims.iter().flat_map(|company| company.actions.keys()).map(SmolStr::as_str).collect();
+        names.sort_unstable();
+        names.dedup();
+        if !victims.is_empty() && !names.contains(&action.value.as_str()) {
+            report_unknown("action", action, &names, findings);
+        }
+    }
     let Some(step) = &settings.step else { return };
     if strikes != Strikes::Steps {
         findings.report(step.place, format!("{word} strikes no single steps; expected no `step`"));

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::listed::{self, Cast, Said};
 use crate::limits;
 use crate::plan::{AgentStage, Arrivals, Distribution, Load, LoadModel, RateStage, WhenFull};
 use crate::scenario::problem::{Findings, Place};
@@ -12,16 +13,24 @@ const THINK: Distribution = Distribution::Constant(Duration::from_secs(1));
 const IN_FLIGHT: u32 = 1_000;
 
 /// Fills in and checks `load`.
-pub(super) fn resolve(entries: &At<Vec<At<LoadChoice>>>, findings: &mut Findings) -> Vec<Load> {
+pub(super) fn resolve(entries: &At<Vec<At<LoadChoice>>>, cast: &Cast<'_>, findings: &mut Findings) -> Vec<Load> {
     if entries.value.is_empty() {
-        findings.report(entries.place, "`load` has no entry; expected `closed` or `open`");
+        findings.report(entries.place, "`load` has no entry; expected `closed`, `open` or `listed`");
     }
+    let mut said = Said::default();
     entries
         .value
         .iter()
-        .filter_map(|entry| match &entry.value {
+        .enumerate()
+        .filter_map(|(index, entry)| match &entry.value {
             LoadChoice::Closed(settings) => closed(entry.place, settings, findings),
             LoadChoice::Open(settings) => open(entry.place, settings, findings),
+            LoadChoice::Listed(settings) => {
+                let model = listed::resolve(index, settings, cast, &mut said, findings);
+                let operations = settings.operations.as_ref();
+                let bounds = Bounds { place: entry.place, time: Some(&settings.r#for), operations };
+                Some(bounds.load(model, settings.warm_up.as_ref(), findings))
+            }
         })
         .collect()
 }

@@ -9,6 +9,7 @@ mod faults;
 mod journeys;
 mod judging;
 mod lines;
+mod listed;
 mod load;
 mod network;
 mod strikes;
@@ -47,7 +48,8 @@ pub(super) fn resolve(
         return None; // whatever refers to a Company would only repeat what is known
     }
     let journeys = journeys::resolve(&file.journeys, &companies, findings);
-    let load = load::resolve(&file.load, findings);
+    let cast = listed::Cast { companies: &companies, journeys: &journeys, users: swarm.users };
+    let load = load::resolve(&file.load, &cast, findings);
     let span = load.iter().map(crate::plan::Load::duration).max().unwrap_or_default();
     let scene = faults::Scene { companies: &companies, journeys: &journeys, load_duration: span };
     let faults = faults::resolve(file.faults.as_deref().unwrap_or_default(), &scene, findings);

@@ -98,7 +98,7 @@ fn misspelt_step() {
 #[test]
 fn misspelt_kind_of_load() {
     insta::assert_snapshot!(told("- closed:", "- close:"), @r"
-    scenarios/small.yaml:16:5: unknown key `close`; expected one of closed, open; did you mean `closed`?
+    scenarios/small.yaml:16:5: unknown key `close`; expected one of closed, open, listed; did you mean `closed`?
       16 |   - close: { agents: 10, think: 1s, for: 5s }
          |     ^
     ");
@@ -838,6 +838,27 @@ fn request_fault_at_the_backend() {
     scenarios/small.yaml:18:38: `lose-answer` does not strike requests to the backend; expected `backend-slow` or `backend-timeout` for those
       18 |   - { do: lose-answer, at: shop, on: [confirm, backend], during: 1s..4s, chance: 10% }
          |                                      ^
+    ");
+}
+
+#[test]
+fn a_crash_at_an_action_that_there_is_not() {
+    let crash = |more: &str| told("perform.after-effect }", &format!("perform.after-effect, {more} }}"));
+    assert_eq!(crash("action: exchange, how: revised, once: operation"), "no mistake");
+    insta::assert_snapshot!(crash("action: exchanges"), @r"
+    scenarios/small.yaml:20:59: unknown action `exchanges`; expected `exchange`; did you mean `exchange`?
+      20 |   - { do: { crash: { point: perform.after-effect, action: exchanges } } }
+         |                                                           ^
+    ");
+    insta::assert_snapshot!(crash("how: revise"), @r"
+    scenarios/small.yaml:20:56: unknown manner of an operation `revise`; expected one of plain, revised, repeated, cancelled, direct; did you mean `revised`?
+      20 |   - { do: { crash: { point: perform.after-effect, how: revise } } }
+         |                                                        ^
+    ");
+    insta::assert_snapshot!(crash("once: always"), @r"
+    scenarios/small.yaml:20:57: unknown span `always`; expected one of run, operation
+      20 |   - { do: { crash: { point: perform.after-effect, once: always } } }
+         |                                                         ^
     ");
 }
 

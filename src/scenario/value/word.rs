@@ -9,7 +9,7 @@ use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde::{Serialize, Serializer};
 
 use crate::history::record::Purpose;
-use crate::plan::{AgentDefect, CompanyDefect, CrashPoint, Direction};
+use crate::plan::{AgentDefect, CompanyDefect, CrashPoint, Direction, Manner, Once};
 use crate::scenario::decode::with_nearest;
 use crate::scenario::problem::{nearest, one_of, shown};
 
@@ -49,6 +49,8 @@ plan_catalogue!(CompanyDefect, "Company defect");
 plan_catalogue!(AgentDefect, "Agent defect");
 plan_catalogue!(CrashPoint, "crash point");
 plan_catalogue!(Direction, "direction");
+plan_catalogue!(Manner, "manner of an operation");
+plan_catalogue!(Once, "span");
 
 /// Every kind of request, with its word and what it is.
 pub(in crate::scenario) const PURPOSES: &[(Purpose, &str, &str)] = &[

@@ -1,5 +1,7 @@
 //! Companies as groups with a whole Company file each.
 
+use std::collections::BTreeMap;
+
 use super::text;
 use crate::plan::{
     Action, Approval, Capacity, CompanyPlan, Distribution, OnPartial, RowLocks, Sessions, Step, WithoutExtension,
@@ -15,16 +17,23 @@ use crate::scenario::value::{At, Catalogue as _, Named, Price, ServiceSpread, Sh
 /// The groups of those Companies, in their order.
 pub(super) fn groups(companies: &[CompanyPlan]) -> Named<Group> {
     let groups = companies.chunk_by(|one, next| one.group == next.group);
-    Named(groups.filter_map(|members| Some((text(&members.first()?.group), group(members)?))).collect())
+    let mut next = BTreeMap::new();
+    Named(groups.filter_map(|members| Some((text(&members.first()?.group), group(members, &mut next)?))).collect())
 }
 
-fn group(members: &[CompanyPlan]) -> Option<Group> {
+/// One group; `next` holds the number that follows those of each profile so far.
+fn group<'a>(members: &'a [CompanyPlan], next: &mut BTreeMap<&'a str, u32>) -> Option<Group> {
     let count = u32::try_from(members.len()).ok()?;
     let settings = company(members)?;
+    let next = next.entry(members.first()?.profile.as_str()).or_insert(1);
+    let in_turn = members.iter().zip(*next..).all(|(member, number)| member.number == number);
+    let numbers: Vec<u32> = members.iter().map(|member| member.number).collect();
+    *next = numbers.iter().max().map_or(*next, |last| last.saturating_add(1));
     Some(Group {
         profile: None,
         company: Some(settings),
-        count: Some(At::nowhere(count)),
+        count: in_turn.then(|| At::nowhere(count)),
+        numbers: (!in_turn).then(|| At::nowhere(numbers)),
         title: None,
         domain: None,
         speaks: None,

@@ -49,9 +49,13 @@ fn kind(plan: &FaultKind) -> FaultChoice {
             status: Some(At::nowhere(*status)),
             retry_after: retry_after.map(Time),
         }),
-        FaultKind::Crash { point, down_for } => {
-            FaultChoice::Crash(CrashSettings { point: Word(*point), down_for: Some(Time(*down_for)) })
-        }
+        FaultKind::Crash { point, down_for, only } => FaultChoice::Crash(CrashSettings {
+            point: Word(*point),
+            action: only.action.as_ref().map(text),
+            how: only.how.map(Word),
+            once: only.once.map(Word),
+            down_for: Some(Time(*down_for)),
+        }),
         FaultKind::Restart { every, down_for } => FaultChoice::Restart(RestartSettings {
             every: At::nowhere(Time(*every)),
             down_for: Some(At::nowhere(Time(*down_for))),

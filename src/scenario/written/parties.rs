@@ -2,14 +2,15 @@
 
 use super::text;
 use crate::plan::{
-    Arrivals, AskUser, By, Confirm, Journey, JourneyStep, Load, LoadModel, Network, Partition, SwarmPlan, WhenFull,
+    Arrivals, AskUser, By, Confirm, Journey, JourneyStep, ListedJourney, Load, LoadModel, Network, Partition,
+    SwarmPlan, WhenFull,
 };
 use crate::protocol::SessionMode;
 use crate::scenario::raw::{
     AgentSettings, AgentStageSettings, ArrivalsWord, AskUserSettings, ByChoice, CancelSettings, ClosedSettings,
-    ConfirmSettings, JourneySettings, JourneyStepChoice, LoadChoice, NetworkSettings, OpenSettings, PartitionSettings,
-    ProposeSettings, RateStageSettings, RetrySettings, SessionModeWord, StandingPermissionSettings, TrackSettings,
-    UntilWord, WhenFullWord,
+    ConfirmSettings, JourneySettings, JourneyStepChoice, ListedJourneySettings, ListedSettings, LoadChoice,
+    NetworkSettings, OpenSettings, PartitionSettings, ProposeSettings, RateStageSettings, RetrySettings,
+    SessionModeWord, StandingPermissionSettings, TrackSettings, UntilWord, WhenFullWord,
 };
 use crate::scenario::value::{AgentsText, At, MoneyText, RateText, Share, Spread, Time, WindowText, Word};
 
@@ -147,5 +148,22 @@ pub(super) fn load(plan: &Load) -> LoadChoice {
                 operations,
             })
         }
+        LoadModel::Listed { journeys, time } => LoadChoice::Listed(ListedSettings {
+            journeys: At::nowhere(journeys.iter().map(|journey| At::nowhere(listed(journey))).collect()),
+            warm_up,
+            r#for: At::nowhere(Time(*time)),
+            operations,
+        }),
+    }
+}
+
+fn listed(plan: &ListedJourney) -> ListedJourneySettings {
+    ListedJourneySettings {
+        journey: text(&plan.journey),
+        intent: Some(text(&plan.intent)),
+        user: At::nowhere(plan.user),
+        number: Some(At::nowhere(plan.number)),
+        company: plan.company.as_ref().map(text),
+        at: At::nowhere(Time(plan.at)),
     }
 }

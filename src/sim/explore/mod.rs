@@ -4,6 +4,7 @@
 //! are under way. Trials are told of in their order, whichever ended first. No clock is read here: whoever wants to stop
 //! after some time says so through [`Watch`].
 
+mod crashes;
 mod explored;
 mod panics;
 mod trial;
@@ -19,17 +20,19 @@ use std::{
 
 use tokio_util::sync::CancellationToken;
 
+pub use crashes::crashes;
 pub use explored::{Explored, Group};
 pub use trial::{Found, Trial, TrialOf, Trouble, parting};
 pub use workers::explore;
 
-use crate::{identity::Signatures, plan::Plan};
+use super::crash_points::Variant;
+use crate::identity::Signatures;
 
 /// What is tried, and how.
 #[derive(Debug, Clone)]
 pub struct Search {
-    /// Plans that are tried once each before any seed, each under a name.
-    pub first: Vec<(String, Arc<Plan>)>,
+    /// Plans with one crash more, which are tried once each before any seed; [`crashes`] gives all that strike.
+    pub first: Vec<Variant>,
     /// The first seed; the others follow it one by one.
     pub seed: u64,
     /// How many seeds; `None` goes on until [`Watch::enough`].

@@ -6,7 +6,7 @@ use super::*;
 use crate::{
     plan::{CompanyDefect, Plan},
     scenario::{self, Overrides},
-    sim::explore::trial::Trouble,
+    sim::{coverage::Item, crash_points::Spot, explore::trial::Trouble},
 };
 
 fn plan() -> Plan {
@@ -78,10 +78,16 @@ fn a_trial_that_panics_fails_and_the_others_go_on() {
     // Nobody is there to set out, which no scenario file can say.
     let mut nobody = plan();
     nobody.swarm.users = 0;
-    let search = Search { first: vec![("nobody".to_owned(), Arc::new(nobody))], ..search(2) };
+    let spot: Spot = "reply.before@exchange".parse().expect("a spot");
+    let first = Variant { spot, fault: "F9".into(), plan: Arc::new(nobody) };
+    let search = Search { first: vec![first], ..search(2) };
     let (lines, explored) = told(&plan(), &search, &Watch::default());
     assert_eq!((explored.trials, explored.seeds, explored.failing, explored.in_trouble), (3, 2, 1, 1));
-    assert!(lines[0].starts_with("nobody: []") && lines[0].contains("panicked at "), "{}", lines[0]);
+    assert!(
+        lines[0].starts_with("crash reply.before@exchange: []") && lines[0].contains("panicked at "),
+        "{}",
+        lines[0]
+    );
     assert!(lines[1].starts_with("seed 10: []"), "{}", lines[1]);
 }
 
@@ -116,4 +122,20 @@ fn where_two_runs_part_is_told_by_line() {
     assert_eq!(parting("ledger", &[1], &[1, 9]).expect("they part"), "line 2 of the ledger\n  (no line)\n  9");
     let trouble = Trouble::Differs(parting("ledger", &[1], &[2]).expect("they part"));
     assert_eq!(trouble.to_string(), "two runs of it differ: line 1 of the ledger\n  1\n  2");
+}
+
+#[test]
+fn each_crash_that_strikes_is_tried_before_the_seeds() {
+    let mut plan = plan();
+    plan.faults.clear();
+    plan.load[0].operations = Some(8);
+    plan.companies[0].defects = [CompanyDefect::DropInProgressOnRestart].into_iter().collect();
+    let mut search = search(1);
+    search.first = crashes(&plan, &search, &Watch::default());
+    let (lines, explored) = told(&plan, &search, &Watch::default());
+    assert_eq!(explored.trials, explored.seeds + search.first.len() as u64);
+    assert!(lines.last().is_some_and(|line| line.starts_with("seed 10: []")), "without a crash it holds");
+    let failing = |line: &&String| line.starts_with("crash perform.after-effect@exchange/plain: [\"unresolved");
+    assert_eq!(lines.iter().filter(failing).count(), 1, "{lines:?}");
+    assert_eq!(explored.coverage.items().filter(|(item, _)| matches!(item, Item::Crashed(_))).count(), 9);
 }

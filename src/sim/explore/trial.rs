@@ -15,15 +15,15 @@ use crate::{
     history::Recorder,
     measure::{Meter, counter, reached},
     plan::{CrashPoint, Expectation, Plan},
-    sim::{Outcome, Setting, SimulationError, coverage::Coverage, judged, simulate},
+    sim::{Outcome, Setting, SimulationError, coverage::Coverage, crash_points::Spot, judged, simulate},
     swarm::Control,
 };
 
 /// What was tried.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TrialOf {
-    /// A plan that comes before the seeds, by its name.
-    Plan(String),
+    /// The plan with one crash more.
+    Crash(Spot),
     /// The plan with this seed.
     Seed(u64),
 }
@@ -31,7 +31,7 @@ pub enum TrialOf {
 impl fmt::Display for TrialOf {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Plan(name) => formatter.write_str(name),
+            Self::Crash(spot) => write!(formatter, "crash {spot}"),
             Self::Seed(seed) => write!(formatter, "seed {seed}"),
         }
     }

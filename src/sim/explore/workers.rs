@@ -17,7 +17,7 @@ use super::{
 };
 use crate::plan::Plan;
 
-/// Tries what `search` says and tells `each` of every trial, in order: first the plans, then the seeds.
+/// Tries what `search` says and tells `each` of every trial, in order: first the crashes, then the seeds.
 ///
 /// With [`Search::fail_fast`] nothing after the first failing trial is told of, though some of it may have been tried; all
 /// before it was. So what is told does not depend on the number of workers. Only where [`Watch::stop`] gives trials up is
@@ -93,7 +93,7 @@ impl<'a> Queue<'a> {
     fn at(&self, place: u64) -> (TrialOf, Arc<Plan>) {
         let first = self.search.first.len() as u64;
         match usize::try_from(place).ok().and_then(|place| self.search.first.get(place)) {
-            Some((name, plan)) => (TrialOf::Plan(name.clone()), Arc::clone(plan)),
+            Some(first) => (TrialOf::Crash(first.spot.clone()), Arc::clone(&first.plan)),
             None => {
                 let seed = self.search.seed.wrapping_add(place - first);
                 (TrialOf::Seed(seed), Arc::new(Plan { seed, ..self.plan.clone() }))

@@ -5,8 +5,8 @@ use smol_str::SmolStr;
 
 use super::drops::Drops;
 use crate::plan::{
-    Action, Aimed, Approval, CompanyPlan, Expectation, Journey, JourneyStep, OnPartial, Plan, PriceRange, Proposals,
-    Sessions, SwarmPlan, Target, WithoutExtension,
+    Action, Aimed, Approval, CompanyPlan, Expectation, Journey, JourneyStep, Load, LoadModel, OnPartial, Plan,
+    PriceRange, Proposals, Sessions, SwarmPlan, Target, WithoutExtension,
 };
 use crate::protocol::SessionMode;
 use crate::scenario::problem::{Findings, nearest, one_of, shown};
@@ -36,6 +36,7 @@ pub(in crate::scenario::resolve) fn aim(
         target: Some(target.clone()),
         swarm,
         journeys: plan.journeys.iter().map(|journey| journey_to(journey, target)).collect(),
+        load: plan.load.iter().map(load_at).collect(),
         faults,
         network,
         expect: expectation(&plan.expect, target),
@@ -153,6 +154,15 @@ fn actions(target: &Target) -> IndexMap<SmolStr, Action> {
         (name.clone(), action)
     });
     entries.collect()
+}
+
+/// The load; journeys that are listed go to the target, whichever Company they were listed with.
+fn load_at(load: &Load) -> Load {
+    let mut load = load.clone();
+    if let LoadModel::Listed { journeys, .. } = &mut load.model {
+        journeys.iter_mut().for_each(|journey| journey.company = None);
+    }
+    load
 }
 
 fn journey_to(journey: &Journey, target: &Target) -> Journey {
