@@ -167,6 +167,7 @@ fn spreads(plan: &mut Plan) -> Vec<&mut Distribution> {
             JourneyStep::Propose { .. }
             | JourneyStep::Confirm(_)
             | JourneyStep::Track
+            | JourneyStep::Later { .. }
             | JourneyStep::SignOut
             | JourneyStep::Later { .. }
             | JourneyStep::WalkAway => {}
