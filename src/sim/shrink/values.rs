@@ -169,7 +169,6 @@ fn spreads(plan: &mut Plan) -> Vec<&mut Distribution> {
             | JourneyStep::Track
             | JourneyStep::Later { .. }
             | JourneyStep::SignOut
-            | JourneyStep::Later { .. }
             | JourneyStep::WalkAway => {}
         }
     }
