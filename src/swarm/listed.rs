@@ -12,11 +12,10 @@ pub(super) struct Listed<'a> {
     pub(super) crew: &'a Arc<Crew>,
     pub(super) journeys: &'a [ListedJourney],
     pub(super) began: Moment,
-    pub(super) end: Moment,
 }
 
 impl Listed<'_> {
-    /// Starts journeys until the load is over, `operations` were started, or this is dropped.
+    /// Starts journeys until all or `operations` of them were started, or this is dropped.
     pub(super) async fn run(self, operations: u64) {
         let field = Arc::clone(self.crew.field());
         let mut journeys: Vec<&ListedJourney> = self.journeys.iter().collect();
@@ -33,6 +32,5 @@ impl Listed<'_> {
             let start = Start { user, intent, due, listed: Some(journey.clone()) };
             self.crew.start(start, (), ended.clone());
         }
-        field.sleep_until(self.end).await;
     }
 }

@@ -98,7 +98,7 @@ pub async fn run(plan: &Arc<Plan>, field: &Arc<Field>, meter: &Meter, control: &
     let interrupted = tokio::select! {
         biased;
         () = control.stop.cancelled() => true,
-        () = drive(&crew, &plan.load, load_began) => false,
+        () = play(&crew, plan, load_began) => false,
     };
     let load_ended = field.now();
     crew.load_over();
@@ -128,6 +128,17 @@ pub async fn run(plan: &Arc<Plan>, field: &Arc<Field>, meter: &Meter, control: &
     Ok(Ran { interrupted, load_began, load_ended, ended, cut_off, hooks, uncounted, absent })
 }
 
+/// Runs the load. One that started all that it may lasts until its last journey is at its end, so that faults strike that
+/// one too, or until its time is over.
+async fn play(crew: &Arc<Crew>, plan: &Plan, began: Moment) {
+    drive(crew, &plan.load, began).await;
+    tokio::select! {
+        biased;
+        () = crew.all_ended() => {}
+        () = crew.field().sleep_until(began + plan.load_duration()) => {}
+    }
+}
+
 /// Runs every entry of the load side by side.
 async fn drive(crew: &Arc<Crew>, load: &[Load], began: Moment) {
     join_all(load.iter().enumerate().map(|(entry, load)| async move {
@@ -140,8 +151,8 @@ async fn drive(crew: &Arc<Crew>, load: &[Load], began: Moment) {
                 let (arrivals, when_full, in_flight_max) = (*arrivals, *when_full, *in_flight);
                 Open { crew, entry, load, arrivals, stages, in_flight_max, when_full, began }.run(operations).await;
             }
-            LoadModel::Listed { journeys, time } => {
-                Listed { crew, journeys, began, end: began + *time }.run(operations).await;
+            LoadModel::Listed { journeys, time: _ } => {
+                Listed { crew, journeys, began }.run(operations).await;
             }
         }
     }))

@@ -439,7 +439,7 @@ async fn the_people_at_the_target_are_asked_to_change_terms_and_to_end_what_is_i
     let (revised, settled) = (of("/revise"), of("/settle"));
     assert!((4..=16).contains(&revised.len()), "{revised:?}");
     assert_eq!(ids(&settled).len(), settled.len(), "each is ended once");
-    assert!(settled.len() > 15 && settled.iter().any(|body| body["succeeded"] == true), "{settled:?}");
+    assert!(settled.len() > 5 && settled.iter().any(|body| body["succeeded"] == true), "{settled:?}");
     assert!(settled.iter().any(|body| body["succeeded"] == false), "{settled:?}");
     theirs.field.close().await;
 }

@@ -9,7 +9,7 @@ use crate::plan::{CompanyPlan, Fault, FaultKind, ListedJourney, Load, LoadModel,
 /// reached and holds figures to is left out: it was about the whole run.
 pub(super) fn explicit(plan: &Plan, seen: &Seen) -> Plan {
     let mut plan = plan.clone();
-    plan.load = vec![listed(seen.journeys.clone(), seen.load_time)];
+    plan.load = vec![listed(seen.journeys.clone(), plan.load_duration())];
     for journey in &mut plan.journeys {
         // Each starts when it did, whoever else is under way.
         journey.in_flight = None;

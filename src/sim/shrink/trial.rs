@@ -23,8 +23,6 @@ pub(super) struct Seen {
     pub(super) judgement: Judgement,
     pub(super) journeys: Vec<ListedJourney>,
     pub(super) strikes: Vec<(SmolStr, Strike)>,
-    /// How long its load lasted.
-    pub(super) load_time: Duration,
     /// From the start of load to the end of all.
     pub(super) time: Duration,
     /// Which wish each action came from.
@@ -79,7 +77,6 @@ pub(super) fn run(plan: &Arc<Plan>, options: &Options<'_>) -> Result<Option<Seen
         judgement: checker.judge(),
         journeys: diary.journeys(),
         strikes: diary.strikes(),
-        load_time: ran.load_ended.since(ran.load_began),
         time: ran.ended.since(ran.load_began),
         wishes: wishes(&history),
     }))
