@@ -9,8 +9,8 @@ const SHORTEST: Duration = Duration::from_millis(5);
 
 /// The wait before the next try after `failures` (1 and up) in a row; part of it is drawn.
 pub(super) fn wait(retry: &Retry, failures: u32, draw: Draw) -> Duration {
-    let exponent = i32::try_from(failures.saturating_sub(1)).unwrap_or(i32::MAX);
-    let grown = retry.first.as_secs_f64() * retry.factor.max(1.0).powi(exponent);
+    // libm's, which gives the same on every platform.
+    let grown = retry.first.as_secs_f64() * libm::pow(retry.factor.max(1.0), f64::from(failures.saturating_sub(1)));
     let longest = retry.longest.max(retry.first);
     let full = if grown < longest.as_secs_f64() { Duration::from_secs_f64(grown.max(0.0)) } else { longest };
     let jitter = retry.jitter.clamp(0.0, 1.0);

@@ -1,8 +1,10 @@
 //! Durations drawn from named distributions.
+//!
+//! Logarithms and powers are libm's, not the platform's, whose last bits differ: a seed gives the same run on any machine.
 
 use std::{sync::Arc, time::Duration};
 
-use rand_distr::{Distribution as _, LogNormal, Pareto};
+use rand_distr::{Distribution as _, StandardNormal};
 
 use crate::world::Draw;
 
@@ -92,19 +94,15 @@ impl Distribution {
             Self::Constant(value) => value,
             Self::Uniform { from, to } => from + to.saturating_sub(from).mul_f64(draw.unit()),
             Self::LogNormal { median, p99 } => {
-                let mu = median.as_secs_f64().ln();
-                let sigma = (p99.as_secs_f64().ln() - mu).max(0.0) / Z_99;
-                match LogNormal::new(mu, sigma) {
-                    Ok(spread) => seconds(spread.sample(&mut draw.rng())),
-                    Err(_) => median,
-                }
+                let sigma = libm::log(p99.as_secs_f64() / median.as_secs_f64()).max(0.0) / Z_99;
+                let normal: f64 = StandardNormal.sample(&mut draw.rng());
+                seconds(median.as_secs_f64() * libm::exp(sigma * normal))
             }
-            Self::Pareto { min, shape, max } => match Pareto::new(min.as_secs_f64(), shape) {
-                Ok(spread) => seconds(spread.sample(&mut draw.rng())).min(max),
-                Err(_) => min,
-            },
-            // `unit` is below 1, so that the logarithm is one of a number above 0.
-            Self::Exponential { mean } => seconds(mean.as_secs_f64() * -(1.0 - draw.unit()).ln()),
+            // `unit` is below 1: what is taken to a power, or the logarithm of, is above 0.
+            Self::Pareto { min, shape, max } => {
+                seconds(min.as_secs_f64() * libm::pow(1.0 - draw.unit(), -1.0 / shape)).min(max)
+            }
+            Self::Exponential { mean } => seconds(mean.as_secs_f64() * -libm::log(1.0 - draw.unit())),
             Self::Percentiles(ref table) => table.at(draw.unit() * 100.0),
         }
     }
