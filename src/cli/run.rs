@@ -247,7 +247,7 @@ pub(super) fn identity(plan: &Plan, started: Timestamp, duration: Duration) -> R
 
 /// The command that runs the same plan again.
 fn repeat(args: &RunArgs, plan: &Plan) -> String {
-    let target = args.target.iter().map(|file| format!(" --target {}", file.display()));
+    let target = args.target.iter().map(|file| format!(" --target {}", quoted(file)));
     let may_load = args.may_load.iter().map(|host| format!(" --i-may-load-this-target {host}"));
     let aim: String = target.chain(may_load).collect();
     repeat_of("run", &args.run, &aim, plan.seed)
@@ -256,7 +256,14 @@ fn repeat(args: &RunArgs, plan: &Plan) -> String {
 /// A command that runs the same scenario with a seed again, with what that command alone takes after the scenario.
 pub(super) fn repeat_of(command: &str, args: &ScenarioArgs, own: &str, seed: u64) -> String {
     let operations = args.operations.map(|operations| format!(" --operations {operations}")).unwrap_or_default();
-    format!("poppyfield {command} {}{own} --seed {seed}{operations}", args.scenario.display())
+    format!("poppyfield {command} {}{own} --seed {seed}{operations}", quoted(&args.scenario))
+}
+
+/// A path as a shell takes it: in quotes if it needs them.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = |character: char| character.is_alphanumeric() || "/._-+=:,@%".contains(character);
+    if !text.is_empty() && text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
 /// Draws the verdict and writes the summary.
@@ -282,4 +289,16 @@ pub(super) fn print(summary: &Summary, format: Format, console: &Console) -> Str
 /// The exit status that a summary's verdict names.
 pub(super) fn status(summary: &Summary) -> ExitStatus {
     ExitStatus::from_code(summary.verdict.exit_status).unwrap_or(ExitStatus::Stopped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_can_be_pasted_whatever_the_file_is_called() {
+        assert_eq!(quoted(Path::new("scenarios/a-b_1.yaml")), "scenarios/a-b_1.yaml");
+        assert_eq!(quoted(Path::new("my/two words.yaml")), "'my/two words.yaml'");
+        assert_eq!(quoted(Path::new("it's $1")), r"'it'\''s $1'");
+    }
 }

@@ -28,7 +28,8 @@ pub(super) fn shorter(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let last = journeys(&trial.best).0.iter().map(|journey| journey.at).max().unwrap_or_default();
     let (kept, time) = journeys(&trial.best);
     let kept = kept.to_vec();
-    for end in round_times().filter(|end| *end >= last && *end < time) {
+    // Ten seconds at the least, so that faults are on while the journeys last, in real time too; it ends with them anyway.
+    for end in round_times().filter(|end| *end >= last.max(Duration::from_secs(10)) && *end < time) {
         let candidate = Plan { load: vec![listed(kept.clone(), end)], ..trial.best.clone() };
         if trial.attempt_if_valid(candidate)? {
             break;
