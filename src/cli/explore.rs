@@ -93,14 +93,11 @@ pub(super) fn explore(plan: &Plan, exploring: &Exploring<'_>, console: &Console)
     Ok(ExitStatus::from_code(exploration.verdict.exit_status).unwrap_or(ExitStatus::Stopped))
 }
 
-/// The plan of the lowest trial that shows what is to be kept.
+/// The plan of the lowest trial that shows what is to be kept, be it as a consequence of something else.
 fn to_shrink(plan: &Plan, keep: Keep, searched: &Searched) -> Option<Plan> {
     match keep {
         Keep::Gravest => searched.first.clone(),
-        Keep::This(anomaly) => {
-            let group = searched.explored.groups.iter().find(|group| group.anomaly == anomaly)?;
-            plan_of(plan, &group.first.first()?.0)
-        }
+        Keep::This(anomaly) => plan_of(plan, &searched.explored.shown.get(&anomaly)?.first),
     }
 }
 

@@ -86,6 +86,26 @@ fn a_seed_that_fails_is_printed_with_a_command_that_shows_it_again() {
 }
 
 #[test]
+fn an_anomaly_that_only_follows_from_another_is_counted_and_can_be_shrunk() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let defect = "      company: shop\n      defects: [acknowledge-before-perform]\n";
+    let file = scenario(folder.path(), "      company: shop\n", defect);
+    let single = folder.path().join("single");
+    let output = sim(&file, &single, &["--seed", "1", "--format", "json"]);
+    let single: Value = serde_json::from_slice(&output.stdout).expect("the summary as JSON");
+    let found = |said: &Value| {
+        said["findings"].as_array().is_some_and(|all| all.iter().any(|found| found["anomaly"] == "early-success"))
+    };
+    assert!(!found(&single) && single["anomalies"]["early-success"]["violated"].is_object(), "{single}");
+    let out = folder.path().join("out");
+    let output = sim(&file, &out, &["--seed", "1", "--seeds", "1", "--shrink=early-success"]);
+    let explored = written(&out);
+    assert!(!found(&explored), "{explored}");
+    assert_eq!(explored["anomalies"]["early-success"], single["anomalies"]["early-success"]);
+    assert!(said(&output).contains("\nShrunk       early-success is left with\n"), "{}", said(&output));
+}
+
+#[test]
 fn a_minimum_is_one_of_all_seeds_together() {
     let folder = TempDir::new().expect("a temporary folder");
     let reach = |reach: &str| scenario(folder.path(), "settle: 60s\n", &format!("settle: 60s\nreach: [{reach}]\n"));
