@@ -117,13 +117,15 @@ type Case = (fn(&mut Exploration), u8, &'static str);
 
 #[test]
 fn the_verdict_follows_from_all_trials_together() {
-    let cases: [Case; 9] = [
+    let cases: [Case; 11] = [
         (|_| {}, 0, "in 1,200 seeds, every confirmed action ran at most once"),
         (|it| it.findings = vec![found(true)], 0, "expects or allows: double-effect"),
         (|it| it.reach[0].enough = false, 4, "was not reached: there were 2,040 in all"),
         (|it| it.expected_but_absent = vec!["double-effect".into()], 4, "double-effect was expected and never showed"),
         (|it| it.left_open = Some(LeftOpenRow { trials: 2, first: "seed 8".into() }), 4, "seed 8 the first"),
         (|it| it.seeds = 0, 4, "nothing was tried to its end"),
+        (|it| (it.crashes, it.seeds) = (9, 0), 4, "no seed was tried to its end"),
+        (|it| (it.crashes, it.seeds, it.failing) = (9, 0, 1), 1, "1 of 9 single crashes and 0 seeds fails."),
         (|it| it.partial = true, 130, "interrupted; in 1,200 seeds until then"),
         (|it| (it.partial, it.failing) = (true, 1), 1, "1 of 1,200 seeds fails."),
         (|it| (it.crashes, it.failing) = (9, 2), 1, "2 of 9 single crashes and 1,200 seeds fail."),
