@@ -79,15 +79,17 @@ pub(super) fn explore(plan: &Plan, exploring: &Exploring<'_>, console: &Console)
         }
     };
     let to_shrink = exploring.shrink.map(|keep| (keep, to_shrink(plan, keep, &searched)));
-    let shrunk = match to_shrink {
-        Some((keep, Some(plan))) => Some(shrink::shrunk(&Arc::new(plan), keep, &folder, console, args.quiet)?),
-        Some((keep, None)) => Some(shrink::nothing(keep)),
-        None => None,
-    };
     let exploration = fill::exploration(plan, exploring, started, &folder, searched).concluded();
     folder.write_exploration(&exploration)?;
     if !args.quiet {
         console.result(&print(&exploration, args.format, console));
+    }
+    let shrunk = match to_shrink {
+        Some((keep, Some(plan))) => shrink::shrunk(&Arc::new(plan), keep, &folder, console, args.quiet),
+        Some((keep, None)) => Some(shrink::nothing(keep)),
+        None => None,
+    };
+    if !args.quiet {
         shrink::tell(shrunk, args.format, console);
     }
     Ok(ExitStatus::from_code(exploration.verdict.exit_status).unwrap_or(ExitStatus::Stopped))

@@ -165,6 +165,32 @@ fn an_interrupt_tells_what_was_found_until_then() {
 }
 
 #[test]
+fn where_shrinking_fails_what_was_found_stays() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let (file, out) = (broken(folder.path()), folder.path().join("out"));
+    let mut child = poppyfield()
+        .args(["sim", "--budget", "100h", "--crashes", "off", "--signatures", "fast", "--shrink", "--out"])
+        .args([&out, &file])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program runs");
+    let mut lines = BufReader::new(child.stdout.take().expect("stdout is piped")).lines().map_while(Result::ok);
+    let first = lines.next().expect("a seed that fails");
+    // No file of that name can be written any more.
+    let run = fs::read_dir(&out).expect("results").flatten().next().expect("a folder").path();
+    fs::create_dir_all(run.join("shrunk.yaml/in-the-way")).expect("a folder in the way");
+    let killed = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().expect("kill runs");
+    assert!(killed.success());
+    assert!(lines.any(|line| line.starts_with("FAIL  ")), "{first}: the summary comes all the same");
+    let rest: Vec<String> = lines.collect();
+    let ended = child.wait_with_output().expect("it ends");
+    assert_eq!(ended.status.code(), Some(1), "{rest:?} {}", said(&ended));
+    assert!(said(&ended).contains("nothing was shrunk: cannot write "), "{}", said(&ended));
+    assert_eq!(written(&out)["verdict"]["exit_status"], 1);
+}
+
+#[test]
 fn each_single_crash_comes_before_the_seeds_and_has_a_command_too() {
     let folder = TempDir::new().expect("a temporary folder");
     let defect = "      company: shop\n      defects: [drop-in-progress-on-restart]\n";
