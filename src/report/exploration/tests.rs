@@ -165,12 +165,22 @@ fn a_failing_trial_is_one_line_with_its_command() {
 }
 
 #[test]
+fn single_crashes_are_not_counted_as_seeds_a_second() {
+    let per_second = |crashes: u64| {
+        let text = printed(Exploration { crashes, ..held() });
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert!(per_second(0).contains("per CPU second 105 seeds and"), "{}", per_second(0));
+    assert!(per_second(1_200).contains("per CPU second 211 runs and"), "{}", per_second(1_200));
+}
+
+#[test]
 fn a_line_says_how_far_an_exploration_is() {
     use std::time::Duration;
     let seconds = Duration::from_secs;
     assert_eq!(
         progress(1_200, 2, 90_000, seconds(4), Some(seconds(8))),
-        "4 s  1,200 seeds  300 a second  2 failing  11,250 requests per CPU second"
+        "4 s  1,200 runs  300 a second  2 failing  11,250 requests per CPU second"
     );
-    assert_eq!(progress(0, 0, 0, seconds(0), None), "0 s  0 seeds  0 a second  0 failing");
+    assert_eq!(progress(0, 0, 0, seconds(0), None), "0 s  0 runs  0 a second  0 failing");
 }
