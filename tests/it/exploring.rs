@@ -136,10 +136,20 @@ fn a_budget_ends_by_itself_and_quiet_says_nothing() {
     let folder = TempDir::new().expect("a temporary folder");
     let file = Path::new("benches/exploration.yaml");
     let output = sim(file, folder.path(), &["--budget", "1s", "--quiet", "--jobs", "2"]);
-    assert_eq!((output.status.code(), said(&output).as_str()), (Some(0), ""));
     let written = written(folder.path());
-    assert!(written["seeds"].as_u64().is_some_and(|seeds| seeds > 0), "{written}");
+    // A machine that is busy elsewhere may begin no seed within the budget, which is no pass.
+    let status = if written["seeds"] == 0 { 4 } else { 0 };
+    assert_eq!((output.status.code(), said(&output).as_str()), (Some(status), ""), "{written}");
     assert_eq!(written["search"]["budget_ns"], 1_000_000_000);
+}
+
+#[test]
+fn seeds_that_are_done_end_before_a_long_budget() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let file = Path::new("benches/exploration.yaml");
+    let output = sim(file, folder.path(), &["--budget", "100h", "--seeds", "2", "--quiet"]);
+    assert_eq!((output.status.code(), said(&output).as_str()), (Some(0), ""));
+    assert_eq!(written(folder.path())["seeds"], 2);
 }
 
 #[test]
