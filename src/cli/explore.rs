@@ -79,28 +79,27 @@ pub(super) fn explore(plan: &Plan, exploring: &Exploring<'_>, console: &Console)
         }
     };
     let to_shrink = exploring.shrink.map(|keep| (keep, to_shrink(plan, keep, &searched)));
-    let shrunk = match to_shrink {
-        Some((keep, Some(plan))) => Some(shrink::shrunk(&Arc::new(plan), keep, &folder, console, args.quiet)?),
-        Some((keep, None)) => Some(shrink::nothing(keep)),
-        None => None,
-    };
     let exploration = fill::exploration(plan, exploring, started, &folder, searched).concluded();
     folder.write_exploration(&exploration)?;
     if !args.quiet {
         console.result(&print(&exploration, args.format, console));
+    }
+    let shrunk = match to_shrink {
+        Some((keep, Some(plan))) => shrink::shrunk(&Arc::new(plan), keep, &folder, console, args.quiet),
+        Some((keep, None)) => Some(shrink::nothing(keep)),
+        None => None,
+    };
+    if !args.quiet {
         shrink::tell(shrunk, args.format, console);
     }
     Ok(ExitStatus::from_code(exploration.verdict.exit_status).unwrap_or(ExitStatus::Stopped))
 }
 
-/// The plan of the lowest trial that shows what is to be kept.
+/// The plan of the lowest trial that shows what is to be kept, be it as a consequence of something else.
 fn to_shrink(plan: &Plan, keep: Keep, searched: &Searched) -> Option<Plan> {
     match keep {
         Keep::Gravest => searched.first.clone(),
-        Keep::This(anomaly) => {
-            let group = searched.explored.groups.iter().find(|group| group.anomaly == anomaly)?;
-            plan_of(plan, &group.first.first()?.0)
-        }
+        Keep::This(anomaly) => plan_of(plan, &searched.explored.shown.get(&anomaly)?.first),
     }
 }
 

@@ -82,7 +82,11 @@ impl RunFolder {
     /// Writes a text file.
     pub(super) fn write(&self, name: &str, text: &str) -> Result<(), Failure> {
         let path = self.0.join(name);
-        fs::write(&path, text).map_err(|error| cannot_write(&path, &error))
+        fs::write(&path, text).map_err(|error| {
+            // Half of it would be taken for the whole; if even this fails, the error is told all the same.
+            let _ = fs::remove_file(&path);
+            cannot_write(&path, &error)
+        })
     }
 
     fn write_json(&self, name: &str, value: &impl Serialize) -> Result<(), Failure> {

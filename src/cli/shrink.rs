@@ -21,7 +21,21 @@ pub(super) const SHRUNK_FILE: &str = "shrunk.yaml";
 const KEEPING: &str = "keeping the smallest run so far";
 
 /// Reduces the run of a plan and writes what is left into the run's folder; gives what there is to say about it.
+///
+/// What the run showed stands without it: where shrinking fails, that is said on stderr, and the exit status stays the run's.
 pub(super) fn shrunk(
+    plan: &Arc<Plan>,
+    keep: Keep,
+    folder: &RunFolder,
+    console: &Console,
+    quiet: bool,
+) -> Option<String> {
+    let told = to_file(plan, keep, folder, console, quiet);
+    told.map_err(|failure| console.note(&format!("nothing was shrunk: {failure}"))).ok()
+}
+
+/// The same, and why it could not be done.
+fn to_file(
     plan: &Arc<Plan>,
     keep: Keep,
     folder: &RunFolder,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{
     Console, Failure, LaneKind, SignatureKind, SimArgs,
     explore::{self, Exploring},
-    folder::{LATENCY_FILE, RunFolder, SCENARIO_FILE},
+    folder::{LATENCY_FILE, RunFolder, SCENARIO_FILE, SUMMARY_FILE},
     judge, progress,
     run::{self, Measured},
     shrink, signals,
@@ -51,15 +51,20 @@ pub(super) fn sim(args: &SimArgs, console: &Console) -> Result<ExitStatus, Failu
             return Err(failure);
         }
     };
-    let shrunk = match shrink {
-        Some(_) if summary.partial || summary.stopped.is_some() => None,
-        Some(keep) => Some(shrink::shrunk(&plan, *keep, &folder, console, args.quiet)?),
-        None => None,
-    };
     let lane = if *lane == LaneKind::Pipe { " --lane pipe" } else { "" };
     let crash_at = crash_at.as_ref().map(|spot| format!(" --crash-at {spot}")).unwrap_or_default();
     let own = format!("{}{lane}{crash_at}", signatures.option());
-    let summary = run::conclude(summary, &folder, run::repeat_of("sim", args, &own, plan.seed))?;
+    let mut summary = run::conclude(summary, &folder, run::repeat_of("sim", args, &own, plan.seed))?;
+    let whole = !summary.partial && summary.stopped.is_none();
+    let keep = shrink.filter(|_| whole);
+    let shrunk = keep.and_then(|keep| shrink::shrunk(&plan, keep, &folder, console, args.quiet));
+    if shrunk.is_some() {
+        // It names the file that was added.
+        summary.files.names = folder.names();
+        if let Err(failure) = folder.write_summary(&summary) {
+            console.note(&format!("{SUMMARY_FILE} stays as it was before shrinking: {failure}"));
+        }
+    }
     if !args.quiet {
         console.result(&run::print(&summary, args.format, console));
         shrink::tell(shrunk, args.format, console);

@@ -95,12 +95,12 @@ fn caught(name: &str, scenario: &str, anomaly: &str, switch_on: impl Fn(&mut Pla
     };
     let (watch, mut seen, mut failing) = (Watch::default(), BTreeSet::new(), None);
     explore(&plan, &search, &watch, &mut |trial| {
-        let shown = trial.shown.iter().any(|shown| shown.name() == anomaly);
+        let shown = trial.shown.keys().any(|shown| shown.name() == anomaly);
         if let (true, None, TrialOf::Seed(seed)) = (shown, failing, &trial.of) {
             failing = Some(*seed);
             watch.stop.cancel();
         }
-        seen.extend(trial.shown.iter().copied());
+        seen.extend(trial.shown.keys().copied());
         assert!(trial.trouble.is_none(), "{name}: {}: {:?}", trial.of, trial.trouble);
     });
     let Some(seed) = failing else { panic!("{name}: no {anomaly} in {SEEDS} seeds of {scenario}, but {seen:?}") };

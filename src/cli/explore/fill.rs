@@ -82,13 +82,12 @@ fn search(plan: &Plan, exploring: &Exploring<'_>, started: Timestamp) -> SearchR
     }
 }
 
-/// How each anomaly was judged over all trials.
+/// How each anomaly was judged over all trials. As in a single run, one that showed only as a consequence did not hold.
 fn anomalies(invariants: &Invariants, explored: &Explored) -> BTreeMap<String, AnomalyStatus> {
     let status = |anomaly: &Anomaly| {
         let over = explored.coverage.times(&Item::Rule(*anomaly));
-        let found = explored.groups.iter().find(|group| group.anomaly == *anomaly);
-        match (found, over) {
-            (Some(group), over) => AnomalyStatus::Violated { times: group.count, over },
+        match (explored.shown.get(anomaly), over) {
+            (Some(shown), over) => AnomalyStatus::Violated { times: shown.count, over },
             (None, 0) if !invariants.includes(anomaly.name()) => {
                 AnomalyStatus::NotJudged { why: "not asked for".to_owned() }
             }

@@ -28,15 +28,15 @@ pub fn failure(failure: &FailureRow) -> String {
     format!("{}: {}; replay: {}\n", failure.of, why.join(", "), failure.replay)
 }
 
-/// The line that shows how far an exploration is.
+/// The line that shows how far an exploration is; runs are single crashes and seeds alike.
 #[must_use]
-pub fn progress(seeds: u64, failing: u64, requests: u64, elapsed: Duration, cpu: Option<Duration>) -> String {
+pub fn progress(runs: u64, failing: u64, requests: u64, elapsed: Duration, cpu: Option<Duration>) -> String {
     let per = |number: u64, time: Duration| number as f64 / time.as_secs_f64().max(1e-3);
     let mut line = format!(
         "{} s  {}  {} a second  {} failing",
         elapsed.as_secs(),
-        counted(seeds, "seed", "seeds"),
-        count(per(seeds, elapsed).round() as u64),
+        counted(runs, "run", "runs"),
+        count(per(runs, elapsed).round() as u64),
         count(failing)
     );
     if let Some(cpu) = cpu {
@@ -117,16 +117,23 @@ fn cost(page: &mut Page, exploration: &Exploration) {
     if let (Some(trials), Some(requests)) =
         (cost.per_cpu_second(exploration.trials()), cost.per_cpu_second(cost.requests))
     {
-        let (trials, requests) = (count(trials.round() as u64), count(requests.round() as u64));
-        text += &format!("; per CPU second {trials} seeds and {requests} requests");
+        let trials = trials.round() as u64;
+        let [one, many] = unit(exploration);
+        let (trials, requests) = (counted(trials, one, many), count(requests.round() as u64));
+        text += &format!("; per CPU second {trials} and {requests} requests");
     }
     page.entry("Work", &text);
+}
+
+/// What one trial is called, and many: single crashes are no seeds.
+fn unit(exploration: &Exploration) -> [&'static str; 2] {
+    if exploration.crashes == 0 { ["seed", "seeds"] } else { ["run", "runs"] }
 }
 
 fn findings(page: &mut Page, exploration: &Exploration) {
     for found in &exploration.findings {
         page.blank();
-        page.heading(&head(found, if exploration.crashes == 0 { ["seed", "seeds"] } else { ["run", "runs"] }));
+        page.heading(&head(found, unit(exploration)));
         for first in &found.first {
             page.hanging(&format!("  {}: ", first.of), &first.sentence);
         }

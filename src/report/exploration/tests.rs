@@ -117,13 +117,15 @@ type Case = (fn(&mut Exploration), u8, &'static str);
 
 #[test]
 fn the_verdict_follows_from_all_trials_together() {
-    let cases: [Case; 9] = [
+    let cases: [Case; 11] = [
         (|_| {}, 0, "in 1,200 seeds, every confirmed action ran at most once"),
         (|it| it.findings = vec![found(true)], 0, "expects or allows: double-effect"),
         (|it| it.reach[0].enough = false, 4, "was not reached: there were 2,040 in all"),
         (|it| it.expected_but_absent = vec!["double-effect".into()], 4, "double-effect was expected and never showed"),
         (|it| it.left_open = Some(LeftOpenRow { trials: 2, first: "seed 8".into() }), 4, "seed 8 the first"),
         (|it| it.seeds = 0, 4, "nothing was tried to its end"),
+        (|it| (it.crashes, it.seeds) = (9, 0), 4, "no seed was tried to its end"),
+        (|it| (it.crashes, it.seeds, it.failing) = (9, 0, 1), 1, "1 of 9 single crashes and 0 seeds fails."),
         (|it| it.partial = true, 130, "interrupted; in 1,200 seeds until then"),
         (|it| (it.partial, it.failing) = (true, 1), 1, "1 of 1,200 seeds fails."),
         (|it| (it.crashes, it.failing) = (9, 2), 1, "2 of 9 single crashes and 1,200 seeds fail."),
@@ -163,12 +165,22 @@ fn a_failing_trial_is_one_line_with_its_command() {
 }
 
 #[test]
+fn single_crashes_are_not_counted_as_seeds_a_second() {
+    let per_second = |crashes: u64| {
+        let text = printed(Exploration { crashes, ..held() });
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert!(per_second(0).contains("per CPU second 105 seeds and"), "{}", per_second(0));
+    assert!(per_second(1_200).contains("per CPU second 211 runs and"), "{}", per_second(1_200));
+}
+
+#[test]
 fn a_line_says_how_far_an_exploration_is() {
     use std::time::Duration;
     let seconds = Duration::from_secs;
     assert_eq!(
         progress(1_200, 2, 90_000, seconds(4), Some(seconds(8))),
-        "4 s  1,200 seeds  300 a second  2 failing  11,250 requests per CPU second"
+        "4 s  1,200 runs  300 a second  2 failing  11,250 requests per CPU second"
     );
-    assert_eq!(progress(0, 0, 0, seconds(0), None), "0 s  0 seeds  0 a second  0 failing");
+    assert_eq!(progress(0, 0, 0, seconds(0), None), "0 s  0 runs  0 a second  0 failing");
 }

@@ -72,6 +72,10 @@ impl Exploration {
             return vec!["nothing was tried to its end; give it more time".to_owned()];
         }
         let mut reasons = Vec::new();
+        // A crash that fails may have ended it before any seed, as it was told to.
+        if self.seeds == 0 && self.failing == 0 {
+            reasons.push("no seed was tried to its end; give it more time".to_owned());
+        }
         if judged(&self.anomalies) == 0 {
             reasons.push("no anomaly could be judged".to_owned());
         }

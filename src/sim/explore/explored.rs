@@ -25,6 +25,8 @@ pub struct Explored {
     pub interrupted: bool,
     /// What was found, by anomaly, in the order in which they were first found.
     pub groups: Vec<Group>,
+    /// Every anomaly that showed, also as a consequence of something else.
+    pub shown: BTreeMap<Anomaly, Shown>,
     /// Trials that came to no proper end, or differ from themselves.
     pub in_trouble: u64,
     /// The first few of them, with why.
@@ -48,6 +50,15 @@ pub struct Explored {
     /// The digest of all trials' digests, in order, where each was run twice and was the same.
     pub digests: Vec<String>,
     must: BTreeSet<Anomaly>,
+}
+
+/// How often an anomaly showed, consequences included.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    /// How often.
+    pub count: u64,
+    /// The first trial in which it did.
+    pub first: TrialOf,
 }
 
 /// An anomaly over all trials.
@@ -74,6 +85,7 @@ impl Explored {
             failing: 0,
             interrupted: false,
             groups: Vec::new(),
+            shown: BTreeMap::new(),
             in_trouble: 0,
             troubles: Vec::new(),
             absent: must.iter().map(|anomaly| anomaly.name().to_owned()).collect(),
@@ -98,8 +110,12 @@ impl Explored {
         self.requests += trial.requests;
         self.virtual_ns += trial.virtual_ns;
         self.reached.iter_mut().zip(&trial.reached).for_each(|(all, one)| *all += one);
-        self.must.retain(|anomaly| !trial.shown.contains(anomaly));
+        self.must.retain(|anomaly| !trial.shown.contains_key(anomaly));
         self.absent = self.must.iter().map(|anomaly| anomaly.name().to_owned()).collect();
+        for (anomaly, count) in &trial.shown {
+            let first = || Shown { count: 0, first: trial.of.clone() };
+            self.shown.entry(*anomaly).or_insert_with(first).count += count;
+        }
         if let Some(new) = self.coverage.add(&trial.coverage) {
             self.last_new = Some((trial.of.clone(), new));
         }

@@ -21,7 +21,7 @@ use std::{
 use tokio_util::sync::CancellationToken;
 
 pub use crashes::crashes;
-pub use explored::{Explored, Group};
+pub use explored::{Explored, Group, Shown};
 pub use trial::{Found, Trial, TrialOf, Trouble, parting};
 pub use workers::explore;
 

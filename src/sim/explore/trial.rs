@@ -1,10 +1,6 @@
 //! One plan tried: simulated, judged, and what it exercised.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt,
-    sync::Arc,
-};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
@@ -46,8 +42,8 @@ pub struct Trial {
     pub trouble: Option<Trouble>,
     /// What was found, by anomaly: the gravest first. What follows from something else is not counted.
     pub found: Vec<Found>,
-    /// Every anomaly that showed, also as a consequence.
-    pub shown: BTreeSet<Anomaly>,
+    /// How often each anomaly showed, also as a consequence.
+    pub shown: BTreeMap<Anomaly, u64>,
     /// What each of the plan's minimums counts, in their order.
     pub reached: Vec<u64>,
     /// Operations that were confirmed, or may have been, and not final for their Agent when it stopped.
@@ -122,7 +118,7 @@ impl Trial {
             of,
             trouble: None,
             found: Vec::new(),
-            shown: BTreeSet::new(),
+            shown: BTreeMap::new(),
             reached: Vec::new(),
             left_open: 0,
             operations: 0,
@@ -190,7 +186,7 @@ fn take(trial: &mut Trial, plan: &Plan, outcome: &Outcome, points: Passed) {
     trial.operations = judgement.counts.operations;
     trial.requests = outcome.simulated.requests;
     trial.virtual_ns = outcome.simulated.ran.ended.as_nanos();
-    trial.shown = judgement.counts_by_anomaly().into_keys().collect();
+    trial.shown = judgement.counts_by_anomaly();
     trial.found = found(&judgement, &plan.expect);
     trial.trouble = judgement.incomplete.first().cloned().map(Trouble::Incomplete);
 }

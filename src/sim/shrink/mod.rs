@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use self::trial::{Stop, Trial};
 use super::SimulationError;
 use crate::{
-    checker::{Anomaly, Level},
+    checker::Anomaly,
     identity::Signatures,
     plan::{Invariants, Plan},
 };
@@ -194,12 +194,6 @@ fn reduce(trial: &mut Trial<'_>) -> Result<(), Stop> {
         }
     }
     Ok(())
-}
-
-/// Whether a finding of that anomaly fails a run; one that does not is a warning.
-#[must_use]
-pub fn fails(anomaly: Anomaly) -> bool {
-    anomaly.entry().level == Level::Must
 }
 
 #[cfg(test)]
