@@ -280,6 +280,24 @@ async fn a_refusal_comes_from_in_front_of_the_party() {
 }
 
 #[tokio::test]
+async fn a_refused_request_is_neither_lost_nor_doubled() {
+    let harm = [FaultKind::Duplicate { after: Distribution::ZERO }, FaultKind::LoseAnswer];
+    let bad = Network { loss: 1.0, duplicate: 1.0, ..Network::calm() };
+    for (faults, network) in [(vec![], bad), (harm.into(), Network::calm())] {
+        let refuse = FaultKind::Refuse { status: 503, retry_after: None };
+        let faults = std::iter::once(refuse).chain(faults).collect();
+        let field = field_on(Lane::Direct(Signatures::Real), faults, network).await;
+        assert!(short(&ask(&field, "clothes-1.example", "").await).starts_with("503"));
+        field.close().await;
+        let told = field.recorder().snapshot().0.into_iter().filter_map(|record| match record.event {
+            Event::Fault(fault) => Some(fault.kind),
+            _ => None,
+        });
+        assert_eq!(told.collect::<Vec<_>>(), ["refuse"]);
+    }
+}
+
+#[tokio::test]
 async fn a_crash_ends_the_work_at_its_point_and_keeps_the_disk() {
     for lane in lanes() {
         let field = field(lane, vec![crash()]).await;
