@@ -224,3 +224,6 @@ pub fn judged(invariants: &Invariants) -> checker::Options {
     };
     checker::Options { only }
 }
+
+#[cfg(test)]
+mod tests;
