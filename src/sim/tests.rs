@@ -37,3 +37,16 @@ faults:
     assert!(after(ran.load_ended) == 2_000 && after(ran.ended) > 3_000, "{ran:?}");
     assert_eq!(outcome.faults().filter(|fault| fault.kind == "restart").count(), 1);
 }
+
+#[test]
+fn a_run_fails_of_a_panic_in_a_task_of_a_party() {
+    let recorder = Recorder::watched(|seen| {
+        if let Seen::Event(Record { event: Event::Wire(_), .. }) = seen {
+            panic!("no records of wires");
+        }
+    });
+    let setting = Setting::to(recorder, Meter::new(), Signatures::Fast);
+    let ended = simulate(&Arc::new(plan(&[])), &setting);
+    let Err(SimulationError::Panicked(why)) = ended else { panic!("{ended:?}") };
+    assert!(why.starts_with("panicked at src/sim/tests.rs:") && why.ends_with(": no records of wires"), "{why}");
+}
