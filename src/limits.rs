@@ -77,6 +77,10 @@ pub const RATE_PER_SECOND_MAX: f64 = 1_000_000.0;
 /// The longest duration of a file, in seconds: 100 days.
 pub const DURATION_SECONDS_MAX: u64 = 100 * 24 * 3_600;
 
+/// How far a run's wall clock is moved on at the most, all moves together, in seconds: 100 years of 365 days. Times stay
+/// far from 2262, where nanoseconds since 1970 no longer fit 64 bits.
+pub const WALL_MOVED_SECONDS_MAX: u64 = 100 * 365 * 24 * 3_600;
+
 /// How long a load entry starts journeys at the most that only a number of operations bounds, in seconds.
 pub const LOAD_SECONDS_DEFAULT: u64 = 600;
 

@@ -126,17 +126,26 @@ impl Faults {
 
     /// The strike of `fault` on what is named so, if it strikes there: as listed, or as drawn under `drawn_key`.
     fn strike(&self, fault: &Fault, named: Strike, drawn_key: &str) -> Option<Strike> {
-        let strike = match &fault.strikes {
+        let strike = self.drawn(fault, named, drawn_key)?;
+        self.keep(fault, &strike);
+        Some(strike)
+    }
+
+    /// The same, for who may yet find that the fault has struck as often as it may.
+    fn drawn(&self, fault: &Fault, named: Strike, drawn_key: &str) -> Option<Strike> {
+        match &fault.strikes {
             Some(listed) => {
-                listed.iter().find(|strike| strike.names(named.request, &named.key, named.attempt)).cloned()?
+                listed.iter().find(|strike| strike.names(named.request, &named.key, named.attempt)).cloned()
             }
-            None if self.draw(fault, "strikes", drawn_key, named.attempt).chance(fault.chance) => named,
-            None => return None,
-        };
+            None => self.draw(fault, "strikes", drawn_key, named.attempt).chance(fault.chance).then_some(named),
+        }
+    }
+
+    /// Puts a strike among those for [`Faults::struck`], if they are kept.
+    fn keep(&self, fault: &Fault, strike: &Strike) {
         if let Some(struck) = self.struck.get() {
             lock(struck).push((fault.id.clone(), strike.clone()));
         }
-        Some(strike)
     }
 
     fn is_at(&self, fault: &Fault, company: &str) -> bool {
@@ -187,21 +196,19 @@ impl Faults {
         }
         self.active(now, company).find_map(|fault| match &fault.kind {
             FaultKind::Crash { point: at, down_for, only }
-                if *at == point && (fault.strikes.is_some() || self.chooses(fault, only, passing)) =>
+                if *at == point && (fault.strikes.is_some() || chooses(only, passing)) =>
             {
-                let strike = self.strike(fault, Strike::on(None, key, attempt), key)?;
-                lock(&self.spent).extend(spent_key(fault, only, key));
+                let strike = self.drawn(fault, Strike::on(None, key, attempt), key)?;
+                // Looked up and noted in one go: of two passings on two threads one is struck.
+                let spends = spent_key(fault, only, key).filter(|_| fault.strikes.is_none());
+                if spends.is_some_and(|spends| !lock(&self.spent).insert(spends)) {
+                    return None;
+                }
+                self.keep(fault, &strike);
                 Some(Struck { fault: fault.id.clone(), effect: strike.time.unwrap_or(*down_for) })
             }
             _ => None,
         })
-    }
-
-    /// Whether a crash strikes passings like this one, and has not struck as often as it may.
-    fn chooses(&self, fault: &Fault, only: &Passings, passing: Passing<'_>) -> bool {
-        only.action.as_ref().is_none_or(|action| action == passing.action)
-            && only.how.is_none_or(|how| how == passing.how)
-            && spent_key(fault, only, passing.key).is_none_or(|spent| !lock(&self.spent).contains(&spent))
     }
 
     /// The points that were passed under load, by operations of which action, in which manner.
@@ -267,6 +274,11 @@ impl Faults {
         restarts.sort_by(|one, other| (one.at, &one.company).cmp(&(other.at, &other.company)));
         restarts
     }
+}
+
+/// Whether a crash strikes passings like this one.
+fn chooses(only: &Passings, passing: Passing<'_>) -> bool {
+    only.action.as_ref().is_none_or(|action| action == passing.action) && only.how.is_none_or(|how| how == passing.how)
 }
 
 /// What a strike on `key` uses up, where a fault strikes only so often.

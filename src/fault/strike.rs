@@ -50,6 +50,16 @@ impl Disturbance {
         *self == Self::default()
     }
 
+    /// What is left of it on a request that is refused in front of its receiver: only that, and how long it was held until
+    /// there. No copy of it goes on, so nothing else can strike one.
+    #[must_use]
+    pub fn as_far_as_refused(self) -> Self {
+        if self.refuse.is_none() {
+            return self;
+        }
+        Self { delay: self.delay, refuse: self.refuse, ..Self::default() }
+    }
+
     /// The fault that keeps the answer of the first copy from its caller, if one does.
     #[must_use]
     pub fn cut(&self) -> Option<&SmolStr> {

@@ -1,6 +1,6 @@
 //! Which passings of its point a crash strikes.
 
-use std::time::Duration;
+use std::{sync::Barrier, thread, time::Duration};
 
 use super::Faults;
 use crate::{
@@ -10,13 +10,19 @@ use crate::{
 
 const POINT: CrashPoint = CrashPoint::AcceptRecorded;
 
-/// The numbers of the passings, of those listed, that a crash with this restriction strikes.
-fn struck(only: Passings, passings: &[(&str, &str, Manner)]) -> Vec<usize> {
+/// Faults of a run under load: a crash with this restriction.
+fn crash(only: Passings) -> Faults {
     let kind = FaultKind::Crash { point: POINT, down_for: Duration::from_secs(1), only };
     let fault =
         Fault { id: "F1".into(), kind, at: None, on: Vec::new(), step: None, during: None, chance: 1.0, strikes: None };
     let faults = Faults::new(7, vec![fault], [("clothes-1".into(), "shop".into())]);
     faults.begin(Moment::START);
+    faults
+}
+
+/// The numbers of the passings, of those listed, that a crash with this restriction strikes.
+fn struck(only: Passings, passings: &[(&str, &str, Manner)]) -> Vec<usize> {
+    let faults = crash(only);
     let strikes = |key, action, how| {
         let passing = Passing { key, attempt: 0, action, how };
         faults.at_point(Moment::START, "clothes-1", POINT, passing).is_some()
@@ -46,5 +52,24 @@ fn a_crash_strikes_the_passings_that_it_says() {
     ];
     for (only, expected) in cases {
         assert_eq!(struck(only.clone(), &passings), expected, "{only:?}");
+    }
+}
+
+#[test]
+fn of_passings_side_by_side_a_crash_that_strikes_once_strikes_one() {
+    let passings = 8;
+    for _ in 0..200 {
+        let faults = crash(Passings { once: Some(Once::Run), ..Passings::default() });
+        let together = Barrier::new(passings);
+        let passes = || {
+            together.wait();
+            let passing = Passing { key: "op_1", attempt: 0, action: "exchange", how: Manner::Plain };
+            faults.at_point(Moment::START, "clothes-1", POINT, passing).is_some()
+        };
+        let struck = thread::scope(|scope| {
+            let threads: Vec<_> = (0..passings).map(|_| scope.spawn(passes)).collect();
+            threads.into_iter().map(|thread| thread.join().expect("no panic")).filter(|is| *is).count()
+        });
+        assert_eq!(struck, 1);
     }
 }

@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 
 use rand_distr::{Distribution as _, StandardNormal};
 
-use crate::world::Draw;
+use crate::{limits, world::Draw};
 
 /// The z-score of the 99th percentile of the standard normal distribution.
 const Z_99: f64 = 2.326_347_874_040_841;
@@ -120,9 +120,11 @@ impl Distribution {
     }
 }
 
-/// Seconds as a duration; what no duration can hold (infinite, negative, NaN) is an hour or nothing.
+/// Seconds as a duration: at the most the longest that a file may say, and nothing for what is no number of seconds.
 fn seconds(value: f64) -> Duration {
-    Duration::try_from_secs_f64(value.clamp(0.0, 3_600.0)).unwrap_or_default()
+    // Exact: the bound has far fewer than 53 bits.
+    let longest = limits::DURATION_SECONDS_MAX as f64;
+    Duration::try_from_secs_f64(value.clamp(0.0, longest)).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -149,6 +151,8 @@ mod tests {
             (Distribution::Pareto { min: ms(30), shape: 1.8, max: ms(5_000) }, 0.9, 0.030 * 10f64.powf(1.0 / 1.8)),
             (Distribution::Exponential { mean: ms(20) }, 0.5, 0.020 * 2f64.ln()),
             (Distribution::Exponential { mean: ms(20) }, 0.99, 0.020 * 100f64.ln()),
+            (Distribution::Exponential { mean: ms(36_000_000) }, 0.5, 36_000.0 * 2f64.ln()),
+            (Distribution::LogNormal { median: ms(7_200_000), p99: ms(72_000_000) }, 0.5, 7_200.0),
             (table(&[(50.0, 4), (99.0, 40)]), 0.25, 0.004),
             (table(&[(50.0, 4), (99.0, 40)]), 0.745, 0.022),
             (table(&[(50.0, 4), (99.0, 40)]), 0.995, 0.040),

@@ -6,11 +6,12 @@
 pub mod coverage;
 pub mod crash_points;
 pub mod explore;
+mod panics;
 pub mod shrink;
 
 use std::{
     io,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, Mutex, OnceLock},
 };
 
 use jiff::Timestamp;
@@ -83,6 +84,9 @@ pub enum SimulationError {
     /// Virtual time did not come to the run's end.
     #[error(transparent)]
     Time(#[from] NotSimulated),
+    /// Something in it panicked, be it in a task of a party or in a judge: whatever it went on to show proves nothing.
+    #[error("{0}")]
+    Panicked(String),
 }
 
 /// Runs a plan in the simulated world, on this thread, and finishes its recorder.
@@ -92,7 +96,9 @@ pub enum SimulationError {
 ///
 /// # Errors
 ///
-/// If the plan has a target, its parties cannot be set up, or virtual time does not come to the run's end.
+/// If the plan has a target, its parties cannot be set up, virtual time does not come to the run's end, or something panics
+/// on this thread meanwhile. Such a panic is told by the error alone: a hook of this module's, which stays, keeps it from
+/// the process's own.
 pub fn simulate(plan: &Arc<Plan>, setting: &Setting) -> Result<Simulated, SimulationError> {
     if let Some(target) = &plan.target {
         return Err(SimulationError::Target(target.name.to_string()));
@@ -106,16 +112,18 @@ pub fn simulate(plan: &Arc<Plan>, setting: &Setting) -> Result<Simulated, Simula
         first_port: None,
         may_load: Default::default(),
     };
-    let simulated = timeline.run(async {
-        let field = swarm::set_up(plan, ground).await?;
-        // Whoever watches had its chance to look before: a setting is for one run.
-        let _ = setting.field.set(Arc::clone(&field));
-        let ran = swarm::run(plan, &field, &setting.meter, &setting.control).await?;
-        Ok(Simulated { ran, requests: field.requests() })
+    let simulated = panics::noted(|| {
+        timeline.run(async {
+            let field = swarm::set_up(plan, ground).await?;
+            // Whoever watches had its chance to look before: a setting is for one run.
+            let _ = setting.field.set(Arc::clone(&field));
+            let ran = swarm::run(plan, &field, &setting.meter, &setting.control).await?;
+            Ok(Simulated { ran, requests: field.requests() })
+        })
     });
     // A recorder that could not write everything says so for itself.
     let _ = setting.recorder.finish();
-    simulated?
+    simulated.map_err(SimulationError::Panicked)??
 }
 
 /// A simulated run that was kept in memory.
@@ -199,8 +207,8 @@ impl JudgedRun {
         let checker = Arc::new(Mutex::new(Checker::new(options)));
         let judging = Arc::clone(&checker);
         let recorder = Recorder::watched(move |seen| {
-            // Whole even if a judge panicked: then the run ends with that panic.
-            let mut checker = judging.lock().unwrap_or_else(PoisonError::into_inner);
+            // Broken off in the midst of a record it judges no more, and the run fails of that.
+            let Ok(mut checker) = judging.lock() else { return };
             match seen {
                 Seen::Event(record) => checker.event(record),
                 Seen::Entry(record) => checker.ledger(record),
@@ -208,9 +216,14 @@ impl JudgedRun {
         });
         let setting = Setting::to(recorder, Meter::new(), signatures);
         let simulated = simulate(plan, &setting)?;
-        let checker = std::mem::take(&mut *checker.lock().unwrap_or_else(PoisonError::into_inner));
+        let checker = std::mem::take(&mut *checker.lock().map_err(|_| broken_off())?);
         Ok(Self { simulated, meter: setting.meter, judgement: checker.judge() })
     }
+}
+
+/// That a judge panicked, where nothing else says so.
+fn broken_off() -> SimulationError {
+    SimulationError::Panicked("the checker panicked in the midst of a record, so that there is no verdict".to_owned())
 }
 
 /// Which anomalies are judged, as a checker takes it.
@@ -224,3 +237,6 @@ pub fn judged(invariants: &Invariants) -> checker::Options {
     };
     checker::Options { only }
 }
+
+#[cfg(test)]
+mod tests;

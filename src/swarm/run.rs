@@ -103,6 +103,7 @@ pub async fn run(plan: &Arc<Plan>, field: &Arc<Field>, meter: &Meter, control: &
     let load_ended = field.now();
     crew.load_over();
     field.faults().end(load_ended);
+    background.load_over();
     meter.load_ended(load_ended.as_nanos());
 
     let interrupted = interrupted || settle(field, &crew, plan.settle, control).await;
@@ -185,17 +186,19 @@ fn enter(field: &Field, phase: PhaseIs, open: u64) {
     field.record(Event::Phase(Phase { is: phase, open }));
 }
 
-/// What goes on beside the load: closing the meter's intervals, and restarts that the plan sets.
+/// What goes on beside the load: closing the meter's intervals to the end of all, and restarts that the plan sets to the
+/// end of load, since faults are off from then on.
 struct Background {
+    load_over: CancellationToken,
     over: CancellationToken,
     ticker: tokio::task::JoinHandle<()>,
 }
 
 impl Background {
     fn start(field: &Arc<Field>, meter: &Meter, plan: &Plan, began: Moment) -> Self {
-        let over = CancellationToken::new();
+        let (load_over, over) = (CancellationToken::new(), CancellationToken::new());
         let restarts = field.faults().restarts(plan.load_duration());
-        let (restarter, ended) = (Arc::clone(field), over.clone());
+        let (restarter, ended) = (Arc::clone(field), load_over.clone());
         tokio::spawn(async move {
             for restart in restarts {
                 tokio::select! {
@@ -223,10 +226,15 @@ impl Background {
                 next = next + INTERVAL;
             }
         });
-        Self { over, ticker }
+        Self { load_over, over, ticker }
     }
 
-    /// Ends them, and closes the last interval.
+    /// No restart comes any more. One that has come already still brings its Company back.
+    fn load_over(&self) {
+        self.load_over.cancel();
+    }
+
+    /// Ends what is left, and closes the last interval.
     async fn stop(self) {
         self.over.cancel();
         if self.ticker.await.is_err() {

@@ -34,6 +34,7 @@ use crate::{
         record::{ClockMoved, FaultStruck, Lifecycle, LifecycleIs},
     },
     identity::Signatures,
+    limits,
     plan::CrashPoint,
 };
 
@@ -226,9 +227,15 @@ impl Field {
 
     /// Moves the wall clock of all parties on by so long, at once, and tells the history. Nothing else moves: waits and
     /// latencies are of the other clock.
+    ///
+    /// A move that would bring all moves together beyond [`limits::WALL_MOVED_SECONDS_MAX`] is not made, nor told.
     pub(super) fn move_wall(&self, by: Duration) {
         // Told before anybody can look: whoever reads the clock at or after `at` sees it moved.
         let mut steps = write(&self.wall_steps);
+        let moved = steps.iter().fold(by, |sum, step| sum.saturating_add(step.by));
+        if moved > Duration::from_secs(limits::WALL_MOVED_SECONDS_MAX) {
+            return;
+        }
         let at = self.now();
         steps.push(WallStep { at, by });
         let by_ms = u64::try_from(by.as_millis()).unwrap_or(u64::MAX);

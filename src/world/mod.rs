@@ -100,7 +100,7 @@ impl World {
     }
 
     /// Moves the wall clock on by so long, in whole milliseconds, for every party of the run; waits and latencies stay what
-    /// they are.
+    /// they are. What goes beyond a hundred years in all, [`crate::limits::WALL_MOVED_SECONDS_MAX`], moves nothing.
     pub fn move_wall(&self, by: Duration) {
         self.field.move_wall(Duration::from_millis(u64::try_from(by.as_millis()).unwrap_or(u64::MAX)));
     }

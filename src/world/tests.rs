@@ -175,6 +175,23 @@ async fn a_moved_wall_clock_is_moved_for_everybody_and_from_then_on() {
 }
 
 #[tokio::test]
+async fn the_wall_clock_moves_a_hundred_years_and_no_further() {
+    let field = field(Lane::Direct(Signatures::Real), Vec::new()).await;
+    let agent = field.world(Party::new(PartyKind::Agent, "a1"));
+    let year = Duration::from_secs(365 * 24 * 3_600);
+    for by in [60 * year, 41 * year, 40 * year, Duration::from_millis(1), Duration::MAX] {
+        agent.move_wall(by);
+    }
+    let moved = agent.wall_at(agent.now()).duration_since(agent.wall_at(Moment::START));
+    assert!((100 * year..101 * year).contains(&moved.unsigned_abs()), "{moved}");
+    let told = field.recorder().snapshot().0.into_iter().filter_map(|record| match record.event {
+        Event::Clock(moved) => Some(moved.by_ms),
+        _ => None,
+    });
+    assert_eq!(told.map(u128::from).collect::<Vec<_>>(), [(60 * year).as_millis(), (40 * year).as_millis()]);
+}
+
+#[tokio::test]
 async fn a_request_reaches_the_party_that_its_host_names() {
     for lane in lanes() {
         let field = field(lane, vec![]).await;
@@ -276,6 +293,24 @@ async fn a_refusal_comes_from_in_front_of_the_party() {
         assert_eq!(response.headers()["retry-after"], "2", "whole seconds, rounded up");
         assert_eq!(counted(&field), None);
         field.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_refused_request_is_neither_lost_nor_doubled() {
+    let harm = [FaultKind::Duplicate { after: Distribution::ZERO }, FaultKind::LoseAnswer];
+    let bad = Network { loss: 1.0, duplicate: 1.0, ..Network::calm() };
+    for (faults, network) in [(vec![], bad), (harm.into(), Network::calm())] {
+        let refuse = FaultKind::Refuse { status: 503, retry_after: None };
+        let faults = std::iter::once(refuse).chain(faults).collect();
+        let field = field_on(Lane::Direct(Signatures::Real), faults, network).await;
+        assert!(short(&ask(&field, "clothes-1.example", "").await).starts_with("503"));
+        field.close().await;
+        let told = field.recorder().snapshot().0.into_iter().filter_map(|record| match record.event {
+            Event::Fault(fault) => Some(fault.kind),
+            _ => None,
+        });
+        assert_eq!(told.collect::<Vec<_>>(), ["refuse"]);
     }
 }
 

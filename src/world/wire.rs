@@ -52,6 +52,7 @@ impl Field {
         };
         let mut disturbance = field.disturbance(&station, &about);
         let link = field.link(caller, &station, &about, &mut disturbance);
+        let disturbance = disturbance.as_far_as_refused();
         if !disturbance.is_none() {
             field.note(&disturbance, &station, &about);
         }

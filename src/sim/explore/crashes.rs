@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Search, Watch, panics};
+use super::{Search, Watch};
 use crate::{
     history::Recorder,
     measure::Meter,
@@ -10,6 +10,7 @@ use crate::{
     sim::{
         Setting,
         crash_points::{Variant, that_strike},
+        panics,
     },
     swarm::Control,
 };

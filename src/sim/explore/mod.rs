@@ -6,7 +6,6 @@
 
 mod crashes;
 mod explored;
-mod panics;
 mod trial;
 mod workers;
 

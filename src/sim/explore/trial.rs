@@ -5,13 +5,13 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
-use super::{Search, panics};
+use super::Search;
 use crate::{
     checker::{Anomaly, Judgement, Level},
     history::Recorder,
     measure::{Meter, counter, reached},
     plan::{CrashPoint, Expectation, Plan},
-    sim::{Outcome, Setting, SimulationError, coverage::Coverage, crash_points::Spot, judged, simulate},
+    sim::{Outcome, Setting, SimulationError, coverage::Coverage, crash_points::Spot, judged, panics, simulate},
     swarm::Control,
 };
 
