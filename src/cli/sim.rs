@@ -43,7 +43,6 @@ pub(super) fn sim(args: &SimArgs, console: &Console) -> Result<ExitStatus, Failu
         return explore::explore(&plan, &exploring, console);
     }
     let folder = RunFolder::make(&args.out, &plan.name, run::now(), plan.seed)?;
-    let plan = Arc::new(plan);
     let summary = match perform(&plan, &folder, (*signatures, *lane), console, args.quiet) {
         Ok(summary) => summary,
         Err(failure) => {
@@ -51,6 +50,11 @@ pub(super) fn sim(args: &SimArgs, console: &Console) -> Result<ExitStatus, Failu
             return Err(failure);
         }
     };
+    if let Some(spot) = crash_at
+        && !summary.faults.crash_points.contains_key(spot.point.word())
+    {
+        console.note(&format!("nothing was stopped at {spot}: no such operation passed there while there was load"));
+    }
     let lane = if *lane == LaneKind::Pipe { " --lane pipe" } else { "" };
     let crash_at = crash_at.as_ref().map(|spot| format!(" --crash-at {spot}")).unwrap_or_default();
     let own = format!("{}{lane}{crash_at}", signatures.option());
