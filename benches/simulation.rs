@@ -16,7 +16,7 @@ use std::{num::NonZeroUsize, path::Path, sync::Arc};
 use poppyfield::{
     checker::Options,
     identity::Signatures,
-    plan::{LoadModel, Plan},
+    plan::Plan,
     scenario::{self, Overrides},
     sim::{
         JudgedRun,
@@ -100,14 +100,7 @@ fn small() -> Plan {
 
 /// Twenty Agents, two hundred operations.
 fn middling() -> Plan {
-    let mut plan = load("simulation");
-    let entry = &mut plan.load[0];
-    entry.operations = Some(200);
-    if let LoadModel::Closed { stages, .. } = &mut entry.model {
-        stages.iter_mut().for_each(|stage| (stage.from, stage.to) = (20, 20));
-    }
-    plan.swarm.users = 20;
-    plan
+    load("exploration-200")
 }
 
 fn load(name: &str) -> Plan {

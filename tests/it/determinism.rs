@@ -144,3 +144,17 @@ fn a_run_judged_as_it_goes_is_judged_as_one_that_was_kept() {
         assert_eq!(run.judgement, kept, "{scenario}");
     }
 }
+
+/// The digest that the manuals show is the one that everybody gets.
+#[test]
+fn the_digest_in_the_manuals_is_true() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let plan = scenario::load(&root.join("scenarios/quickstart.yaml"), &Overrides::default());
+    let plan = Arc::new(plan.unwrap_or_else(|problems| panic!("{problems}")));
+    let outcome = Outcome::of(&plan, Signatures::Fast).unwrap_or_else(|error| panic!("{error}"));
+    let digest = outcome.digest().expect("serialises");
+    for manual in ["README.md", "docs/simulation.md"] {
+        let text = std::fs::read_to_string(root.join(manual)).expect(manual);
+        assert!(text.contains(&digest), "{manual} shows another digest than {digest}");
+    }
+}

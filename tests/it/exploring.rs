@@ -90,8 +90,10 @@ fn an_anomaly_that_only_follows_from_another_is_counted_and_can_be_shrunk() {
     let folder = TempDir::new().expect("a temporary folder");
     let defect = "      company: shop\n      defects: [acknowledge-before-perform]\n";
     let file = scenario(folder.path(), "      company: shop\n", defect);
-    let single = folder.path().join("single");
-    let output = sim(&file, &single, &["--seed", "1", "--format", "json"]);
+    let mut command = poppyfield();
+    command.arg("sim").arg(&file).arg("--out").arg(folder.path().join("single"));
+    let output = command.args(["--signatures", "fast", "--seed", "1", "--format", "json"]).output();
+    let output = output.expect("the program runs");
     let single: Value = serde_json::from_slice(&output.stdout).expect("the summary as JSON");
     let found = |said: &Value| {
         said["findings"].as_array().is_some_and(|all| all.iter().any(|found| found["anomaly"] == "early-success"))
@@ -231,4 +233,20 @@ fn what_belongs_to_many_seeds_is_refused_without_them() {
             poppyfield().args(["sim", "benches/exploration.yaml"]).args(more).output().expect("the program runs");
         assert_eq!(output.status.code(), Some(2), "{more:?}\n{}", said(&output));
     }
+}
+
+#[test]
+fn a_crash_that_the_search_adds_reaches_nothing() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let crash = "point: perform.after-effect, down_for: 300ms } }, chance: ";
+    let path = scenario(folder.path(), &format!("{crash}5%"), &format!("{crash}0.0001%"));
+    let text = fs::read_to_string(&path).expect("the scenario") + "reach: [crashes.perform.after-effect >= 1]\n";
+    fs::write(&path, text).expect("the scenario can be written");
+    let mut command = poppyfield();
+    command.arg("sim").arg(&path).arg("--out").arg(folder.path().join("out"));
+    let output = command.args(["--signatures", "fast", "--seeds", "2"]).output().expect("the program runs");
+    let text = said(&output);
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("perform.after-effect") && words.contains("(crashed at 1)"), "{text}");
+    assert_eq!(output.status.code(), Some(4), "{text}");
 }

@@ -104,12 +104,16 @@ impl Explored {
     /// Takes the next trial.
     pub(super) fn add(&mut self, trial: Trial) {
         self.trials += 1;
-        self.seeds += u64::from(matches!(trial.of, TrialOf::Seed(_)));
+        let is_seed = matches!(trial.of, TrialOf::Seed(_));
+        self.seeds += u64::from(is_seed);
         self.failing += u64::from(trial.fails());
         self.operations += trial.operations;
         self.requests += trial.requests;
         self.virtual_ns += trial.virtual_ns;
-        self.reached.iter_mut().zip(&trial.reached).for_each(|(all, one)| *all += one);
+        if is_seed {
+            // A crash that the search adds shows nothing of what the scenario exercises by itself.
+            self.reached.iter_mut().zip(&trial.reached).for_each(|(all, one)| *all += one);
+        }
         self.must.retain(|anomaly| !trial.shown.contains_key(anomaly));
         self.absent = self.must.iter().map(|anomaly| anomaly.name().to_owned()).collect();
         for (anomaly, count) in &trial.shown {
