@@ -65,6 +65,14 @@ fn lines<T: Serialize>(context: &mut Context, chunk: &mut Vec<u8>, records: &[T]
     Ok(())
 }
 
+/// The digest of a text.
+#[must_use]
+pub fn of_text(text: &str) -> String {
+    let mut context = Context::new(&SHA256);
+    context.update(text.as_bytes());
+    hex(context)
+}
+
 fn hex(context: Context) -> String {
     let digits = context.finish();
     digits.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()

@@ -5,14 +5,12 @@ use std::{fmt, str::FromStr, sync::Arc, time::Duration};
 
 use smol_str::{SmolStr, format_smolstr};
 
-use super::{Outcome, Setting, SimulationError, simulate};
+use super::{Setting, SimulationError, simulate};
 use crate::{
-    checker::{Judgement, Options},
-    history::{Event, Record},
-    identity::Signatures,
     plan::{
         AskUser, CompanyPlan, CrashPoint, Fault, FaultKind, JourneyStep, Manner, Once, Passings, Plan, WithoutExtension,
     },
+    scenario,
 };
 
 /// How long a Company is down that stopped.
@@ -56,9 +54,8 @@ fn hint(near: &Option<String>) -> String {
 
 /// That `word` is none of `known`.
 fn unknown(what: &'static str, word: &str, known: &[&str]) -> NoSpot {
-    let distance = |known: &&str| strsim::damerau_levenshtein(word, known);
-    let near = known.iter().copied().min_by_key(distance).filter(|near| distance(near) <= 1 + near.len() / 4);
-    NoSpot::Unknown { what, word: word.to_owned(), known: known.join(", "), near: near.map(str::to_owned) }
+    let near = scenario::nearest_name(word, known.iter().copied());
+    NoSpot::Unknown { what, word: word.to_owned(), known: known.join(", "), near }
 }
 
 impl fmt::Display for Spot {
@@ -101,17 +98,8 @@ pub struct Variant {
     pub plan: Arc<Plan>,
 }
 
-/// What became of a variant.
-#[derive(Debug)]
-pub enum Ended {
-    /// No operation of the kind passed the point while there was load, so nothing is known.
-    NotPassed,
-    /// The Company stopped there, and this is the verdict.
-    Judged(Box<Judgement>),
-}
-
 /// Every crash point with every kind of operation that the plan may bring there: each action that a journey proposes, in
-/// each manner that the plan has. Not each of them need come about; [`Variant::run`] tells.
+/// each manner that the plan has. Not each of them need come about; [`that_strike`] has those that do.
 #[must_use]
 pub fn enumerate(plan: &Plan) -> Vec<Variant> {
     let kinds = kinds(plan);
@@ -161,46 +149,6 @@ fn variant(plan: &Plan, spot: Spot) -> Variant {
     Variant { spot, fault: id, plan: Arc::new(plan) }
 }
 
-impl Variant {
-    /// Simulates and judges the variant.
-    ///
-    /// # Errors
-    ///
-    /// As [`simulate`].
-    pub fn run(&self, signatures: Signatures, options: Options) -> Result<Ended, SimulationError> {
-        let outcome = Outcome::of(&self.plan, signatures)?;
-        let stopped = outcome.history.iter().any(|record| self.is_the_stop(record));
-        Ok(if stopped { Ended::Judged(Box::new(outcome.judge(options))) } else { Ended::NotPassed })
-    }
-
-    fn is_the_stop(&self, record: &Record) -> bool {
-        matches!(&record.event, Event::Fault(fault) if fault.id == self.fault)
-    }
-}
-
-/// Runs every variant of a plan, and tells of each as it ends. Those that the plan itself shows nobody to pass are not run:
-/// up to its crash a variant is the plan.
-///
-/// # Errors
-///
-/// As [`simulate`].
-pub fn try_each(
-    plan: &Arc<Plan>,
-    signatures: Signatures,
-    options: &Options,
-    mut tell: impl FnMut(&Variant, &Ended),
-) -> Result<(), SimulationError> {
-    let setting = Setting::in_memory(signatures);
-    simulate(plan, &setting)?;
-    let passed = passed(&setting);
-    for variant in enumerate(plan) {
-        let is_passed = passed(&variant.spot);
-        let ended = if is_passed { variant.run(signatures, options.clone())? } else { Ended::NotPassed };
-        tell(&variant, &ended);
-    }
-    Ok(())
-}
-
 /// The variants of a plan whose crash strikes, as the plan itself shows: the others are the plan. None if `setting` ends the
 /// run early.
 ///
@@ -211,18 +159,13 @@ pub fn that_strike(plan: &Arc<Plan>, setting: &Setting) -> Result<Vec<Variant>, 
     if simulate(plan, setting)?.ran.interrupted {
         return Ok(Vec::new());
     }
-    let passed = passed(setting);
-    Ok(enumerate(plan).into_iter().filter(|variant| passed(&variant.spot)).collect())
-}
-
-/// Whether somebody passed a spot in the run of that setting.
-fn passed(setting: &Setting) -> impl Fn(&Spot) -> bool + use<> {
     let passed = setting.field.get().map(|field| field.faults().passed()).unwrap_or_default();
-    move |spot| {
+    let passes = |spot: &Spot| {
         passed.iter().any(|(point, action, how)| {
             *point == spot.point && *action == spot.action && spot.how.is_none_or(|only| only == *how)
         })
-    }
+    };
+    Ok(enumerate(plan).into_iter().filter(|variant| passes(&variant.spot)).collect())
 }
 
 /// The kinds of operations that the journeys of a plan set out to have, each once.

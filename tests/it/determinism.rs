@@ -24,23 +24,13 @@ use poppyfield::{
 };
 use serde::Serialize;
 
-use crate::defects::SHIPPED;
+use crate::defects::{SHIPPED, shipped};
 
 /// Journeys of each run.
 const OPERATIONS: u64 = 30;
 
 fn plan(scenario: &str, seed: u64) -> Arc<Plan> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios").join(format!("{scenario}.yaml"));
-    let overrides = Overrides { seed: Some(seed), ..Overrides::default() };
-    let mut plan = scenario::load(&path, &overrides).unwrap_or_else(|problems| panic!("{problems}"));
-    for load in &mut plan.load {
-        load.operations = Some(OPERATIONS);
-    }
-    // So few journeys are over before most windows open.
-    for fault in &mut plan.faults {
-        fault.during = None;
-    }
-    Arc::new(plan)
+    Arc::new(shipped(scenario, seed, OPERATIONS))
 }
 
 fn simulated(scenario: &str, seed: u64) -> Outcome {

@@ -10,20 +10,12 @@ use std::{
 use serde_json::Value;
 use tempfile::TempDir;
 
-fn poppyfield() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_poppyfield"));
-    command.current_dir(env!("CARGO_MANIFEST_DIR")).env_remove("RUST_LOG");
-    command
-}
+use crate::{program::poppyfield, simulated::said};
 
 fn sim(scenario: &Path, out: &Path, more: &[&str]) -> Output {
     let fast = ["--signatures", "fast", "--crashes", "off"];
     let output = poppyfield().arg("sim").arg(scenario).arg("--out").arg(out).args(fast).args(more).output();
     output.expect("the program runs")
-}
-
-fn said(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
 /// A scenario of a few operations a seed, changed a little.

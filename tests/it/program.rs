@@ -32,7 +32,7 @@ faults:
 settle: 10s
 ";
 
-fn poppyfield() -> Command {
+pub(crate) fn poppyfield() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_poppyfield"));
     command.current_dir(env!("CARGO_MANIFEST_DIR")).env_remove("RUST_LOG");
     command

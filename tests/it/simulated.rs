@@ -10,11 +10,7 @@ use std::{
 use serde_json::Value;
 use tempfile::TempDir;
 
-fn poppyfield() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_poppyfield"));
-    command.current_dir(env!("CARGO_MANIFEST_DIR")).env_remove("RUST_LOG");
-    command
-}
+use crate::program::poppyfield;
 
 fn sim(scenario: &Path, out: &Path, more: &[&str]) -> Output {
     let output = poppyfield().arg("sim").arg(scenario).arg("--out").arg(out).args(more).output();
@@ -37,7 +33,7 @@ fn summary(run: &Path) -> Value {
     serde_json::from_str(&text).expect("summary.json is JSON")
 }
 
-fn said(output: &Output) -> String {
+pub(crate) fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 

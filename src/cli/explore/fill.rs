@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use aws_lc_rs::digest::{SHA256, digest};
 use jiff::Timestamp;
 
 use super::{Exploring, Searched};
 use crate::{
     checker::{Anomaly, Level, Side},
     cli::{SignatureKind, folder::RunFolder},
+    history::digest,
     measure::state_word,
     plan::{CrashPoint, Invariants, Plan},
     report::{
@@ -182,6 +182,5 @@ fn point_row(coverage: &Coverage, point: CrashPoint) -> PointRow {
 /// One digest of all.
 fn digest_of(digests: &[String]) -> Option<String> {
     let lines: String = digests.iter().map(|digest| format!("{digest}\n")).collect();
-    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    (!digests.is_empty()).then(|| hex(digest(&SHA256, lines.as_bytes()).as_ref()))
+    (!digests.is_empty()).then(|| digest::of_text(&lines))
 }

@@ -10,7 +10,6 @@ use crate::{
     sim::{
         Setting,
         crash_points::{Variant, that_strike},
-        panics,
     },
     swarm::Control,
 };
@@ -22,8 +21,5 @@ pub fn crashes(plan: &Plan, search: &Search, watch: &Watch) -> Vec<Variant> {
     let mut setting = Setting::to(Recorder::in_memory(), Meter::counting(), search.signatures);
     setting.control = Control { stop: watch.stop.clone(), ..Control::default() };
     let plan = Arc::new(Plan { seed: search.seed, ..plan.clone() });
-    match panics::noted(|| that_strike(&plan, &setting)) {
-        Ok(Ok(variants)) => variants,
-        Ok(Err(_)) | Err(_) => Vec::new(),
-    }
+    that_strike(&plan, &setting).unwrap_or_default()
 }

@@ -11,7 +11,7 @@ use crate::{
     history::Recorder,
     measure::{Meter, counter, reached},
     plan::{CrashPoint, Expectation, Plan},
-    sim::{Outcome, Setting, SimulationError, coverage::Coverage, crash_points::Spot, judged, panics, simulate},
+    sim::{Outcome, Setting, SimulationError, coverage::Coverage, crash_points::Spot, judged, panics},
     swarm::Control,
 };
 
@@ -164,10 +164,9 @@ pub(super) fn attempt(of: TrialOf, plan: &Arc<Plan>, search: &Search, stop: &Can
 fn run(plan: &Arc<Plan>, search: &Search, stop: &CancellationToken) -> Result<(Outcome, Passed), SimulationError> {
     let mut setting = Setting::to(Recorder::in_memory(), Meter::counting(), search.signatures);
     setting.control = Control { stop: stop.clone(), ..Control::default() };
-    let simulated = simulate(plan, &setting)?;
-    let points = setting.field.get().map(|field| field.points_passed()).unwrap_or_default();
-    let (history, ledger) = setting.recorder.take();
-    Ok((Outcome { simulated, meter: setting.meter, history, ledger }, points))
+    let field = Arc::clone(&setting.field);
+    let outcome = Outcome::in_setting(plan, setting)?;
+    Ok((outcome, field.get().map(|field| field.points_passed()).unwrap_or_default()))
 }
 
 /// How often each crash point was come to.

@@ -6,11 +6,11 @@ use smol_str::SmolStr;
 
 use super::{Options, Progress, Size};
 use crate::{
-    checker::{self, Anomaly, Finding, Judgement, Level},
+    checker::{Anomaly, Finding, Judgement, Level},
     history::{Event, Record},
     plan::{ListedJourney, Plan, Strike},
     scenario::{self, Overrides},
-    sim::{Setting, SimulationError, judged, simulate},
+    sim::{Outcome, Setting, SimulationError, judged},
     swarm::{Control, Diary},
 };
 
@@ -64,21 +64,17 @@ pub(super) fn run(plan: &Arc<Plan>, options: &Options<'_>) -> Result<Option<Seen
     let diary = Diary::default();
     let mut setting = Setting::in_memory(options.signatures);
     setting.control = Control { stop: options.stop.clone(), diary: Some(diary.clone()), ..Control::default() };
-    let simulated = simulate(plan, &setting)?;
-    if simulated.ran.interrupted {
+    let outcome = Outcome::in_setting(plan, setting)?;
+    let ran = &outcome.simulated.ran;
+    if ran.interrupted {
         return Ok(None);
     }
-    let (history, ledger) = setting.recorder.take();
-    let mut checker = checker::Checker::new(judged(&plan.invariants));
-    history.iter().for_each(|record| checker.event(record));
-    ledger.iter().for_each(|record| checker.ledger(record));
-    let ran = simulated.ran;
     Ok(Some(Seen {
-        judgement: checker.judge(),
+        judgement: outcome.judge(judged(&plan.invariants)),
         journeys: diary.journeys(),
         strikes: diary.strikes(),
         time: ran.ended.since(ran.load_began),
-        wishes: wishes(&history),
+        wishes: wishes(&outcome.history),
     }))
 }
 
