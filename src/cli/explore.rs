@@ -80,9 +80,15 @@ pub(super) fn explore(plan: &Plan, exploring: &Exploring<'_>, console: &Console)
     };
     let to_shrink = exploring.shrink.map(|keep| (keep, to_shrink(plan, keep, &searched)));
     let exploration = fill::exploration(plan, exploring, started, &folder, searched).concluded();
-    folder.write_exploration(&exploration)?;
+    let written = folder.write_exploration(&exploration);
     if !args.quiet {
         console.result(&print(&exploration, args.format, console));
+    }
+    let status = ExitStatus::from_code(exploration.verdict.exit_status).unwrap_or(ExitStatus::Stopped);
+    match written {
+        // As in a single run, what was found outweighs what could not be written.
+        Err(failure) if status == ExitStatus::Violated => console.note(&failure.to_string()),
+        written => written?,
     }
     let shrunk = match to_shrink {
         Some((keep, Some(plan))) => shrink::shrunk(&Arc::new(plan), keep, &folder, console, args.quiet),
@@ -92,7 +98,7 @@ pub(super) fn explore(plan: &Plan, exploring: &Exploring<'_>, console: &Console)
     if !args.quiet {
         shrink::tell(shrunk, args.format, console);
     }
-    Ok(ExitStatus::from_code(exploration.verdict.exit_status).unwrap_or(ExitStatus::Stopped))
+    Ok(status)
 }
 
 /// The plan of the lowest trial that shows what is to be kept, be it as a consequence of something else.

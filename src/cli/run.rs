@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 use super::{
     Console, Failure, Format, RunArgs, ScenarioArgs,
-    folder::{AUTHORITY_FILE, LATENCY_FILE, RunFolder, SCENARIO_FILE, TARGET_FILE},
+    folder::{AUTHORITY_FILE, LATENCY_FILE, RunFolder, SCENARIO_FILE, SUMMARY_FILE, TARGET_FILE},
     judge, progress, signals, target,
 };
 use crate::{
@@ -20,7 +20,9 @@ use crate::{
     measure::{Inconclusive, Meter, Offered, counter, health},
     plan::{LoadModel, Plan},
     report::{
-        ExitStatus, HeldTo, Summary, render,
+        ExitStatus, HeldTo, Summary, UNTIL_NOTHING_IS_OPEN,
+        format::counted,
+        render,
         summary::{Files, RunIdentity},
     },
     scenario::{self, Overrides},
@@ -50,7 +52,7 @@ pub(super) fn run(args: &RunArgs, console: &Console) -> Result<ExitStatus, Failu
             return Err(failure);
         }
     };
-    let summary = conclude(summary, &folder, repeat(args, &plan))?;
+    let summary = conclude(summary, &folder, repeat(args, &plan));
     if !args.run.quiet {
         console.result(&print(&summary, args.run.format, console));
     }
@@ -149,7 +151,7 @@ fn perform(
     let measured = Measured { plan, meter: &meter, ran: &ran, cost };
     let mut summary = summarise(folder.path(), identity, &measured)?;
     summary.notes = target::notes(plan, &ran, rejected);
-    summary.stopped = failure.as_deref().map(unwritten).or(trouble);
+    summary.stopped = failure.as_deref().map(unwritten).or(trouble).or(summary.stopped);
     Ok(summary)
 }
 
@@ -218,8 +220,12 @@ pub(super) fn summarise(folder: &Path, identity: RunIdentity, measured: &Measure
     let open = counts.counter(counter::LEFT_OPEN);
     if open > 0 && !ran.interrupted {
         health.inconclusive.push(Inconclusive {
-            reason: format!("{open} operations that may be confirmed were open when the run ended"),
-            change: "let `settle` last longer than back-off, Retry-After and what the faults hold back".to_owned(),
+            reason: format!(
+                "{} that may be confirmed {} open when the run ended",
+                counted(open, "operation", "operations"),
+                if open == 1 { "was" } else { "were" }
+            ),
+            change: UNTIL_NOTHING_IS_OPEN.to_owned(),
         });
     }
     if !ran.interrupted {
@@ -228,7 +234,8 @@ pub(super) fn summarise(folder: &Path, identity: RunIdentity, measured: &Measure
     let held_to = HeldTo { thresholds: &plan.thresholds, reach: &plan.reach };
     let mut summary = Summary::of(identity, files.judged, &figures, held_to, &health);
     summary.partial = ran.interrupted;
-    RunFolder::at(folder).write_anomalies(&files.findings)?;
+    // What was found is told, whether or not its files can be written.
+    summary.stopped = RunFolder::at(folder).write_anomalies(&files.findings).err().map(|failure| failure.to_string());
     Ok(summary)
 }
 
@@ -266,13 +273,18 @@ fn quoted(path: &Path) -> String {
     if !text.is_empty() && text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
-/// Draws the verdict and writes the summary.
-pub(super) fn conclude(mut summary: Summary, folder: &RunFolder, repeat: String) -> Result<Summary, Failure> {
+/// Draws the verdict and writes the summary. That it could not be written is part of the verdict: whoever waited for a
+/// run is told what it showed all the same.
+pub(super) fn conclude(mut summary: Summary, folder: &RunFolder, repeat: String) -> Summary {
     summary.run.repeat = repeat;
     summary.files = Files { folder: Some(folder.path().display().to_string()), names: folder.names() };
-    let summary = summary.concluded();
-    folder.write_summary(&summary)?;
-    Ok(summary)
+    let mut summary = summary.concluded();
+    if let Err(failure) = folder.write_summary(&summary) {
+        summary.files.names.retain(|name| name != SUMMARY_FILE);
+        summary.stopped.get_or_insert_with(|| failure.to_string());
+        summary = summary.concluded();
+    }
+    summary
 }
 
 /// The summary as it goes to stdout.
@@ -294,11 +306,35 @@ pub(super) fn status(summary: &Summary) -> ExitStatus {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::Judged;
 
     #[test]
     fn a_command_can_be_pasted_whatever_the_file_is_called() {
         assert_eq!(quoted(Path::new("scenarios/a-b_1.yaml")), "scenarios/a-b_1.yaml");
         assert_eq!(quoted(Path::new("my/two words.yaml")), "'my/two words.yaml'");
         assert_eq!(quoted(Path::new("it's $1")), r"'it'\''s $1'");
+    }
+
+    #[test]
+    fn what_a_run_showed_is_told_though_its_summary_cannot_be_written() {
+        let out = tempfile::tempdir().expect("a folder");
+        let folder = RunFolder::make(out.path(), "quickstart", now(), 1).expect("a folder of the run");
+        std::fs::create_dir(folder.path().join(SUMMARY_FILE)).expect("something in its place");
+        let identity = RunIdentity {
+            name: "quickstart".to_owned(),
+            target: None,
+            seed: 1,
+            world: WorldKind::Real,
+            started: String::new(),
+            duration_ns: 0,
+            repeat: String::new(),
+            poppyfield: String::new(),
+        };
+        let figures = Meter::new().figures(0);
+        let health = health(&figures, &Offered::default());
+        let summary = Summary::of(identity, Judged::default(), &figures, HeldTo::default(), &health);
+        let summary = conclude(summary, &folder, "poppyfield run quickstart.yaml".to_owned());
+        assert_eq!(status(&summary), ExitStatus::Stopped);
+        assert!(summary.verdict.reasons[0].contains(SUMMARY_FILE), "{:?}", summary.verdict.reasons);
     }
 }

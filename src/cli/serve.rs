@@ -32,7 +32,7 @@ pub(super) fn serve(args: &ServeArgs, console: &Console) -> Result<ExitStatus, F
     };
     let files: Vec<_> = args.companies.iter().map(|path| path.display().to_string()).collect();
     let repeat = format!("poppyfield serve {} --seed {}", files.join(" "), args.seed);
-    let summary = run::conclude(summary, &folder, repeat)?;
+    let summary = run::conclude(summary, &folder, repeat);
     if !args.quiet {
         console.result(&run::print(&summary, args.format, console));
     }

@@ -58,7 +58,7 @@ pub(super) fn sim(args: &SimArgs, console: &Console) -> Result<ExitStatus, Failu
     let lane = if *lane == LaneKind::Pipe { " --lane pipe" } else { "" };
     let crash_at = crash_at.as_ref().map(|spot| format!(" --crash-at {spot}")).unwrap_or_default();
     let own = format!("{}{lane}{crash_at}", signatures.option());
-    let mut summary = run::conclude(summary, &folder, run::repeat_of("sim", args, &own, plan.seed))?;
+    let mut summary = run::conclude(summary, &folder, run::repeat_of("sim", args, &own, plan.seed));
     let whole = !summary.partial && summary.stopped.is_none();
     let keep = shrink.filter(|_| whole);
     let shrunk = keep.and_then(|keep| shrink::shrunk(&plan, keep, &folder, console, args.quiet));
@@ -112,7 +112,7 @@ fn perform(
         let digest = digest.map_err(|error| Failure::environment(format!("cannot read the history: {error}")))?;
         summary.history_digest = Some(digest);
     }
-    summary.stopped = failure.as_deref().map(run::unwritten);
+    summary.stopped = failure.as_deref().map(run::unwritten).or(summary.stopped);
     Ok(summary)
 }
 

@@ -64,6 +64,9 @@ impl Direction {
 }
 
 impl Network {
+    /// How all IDs begin under which the network's doings stand in the history.
+    pub const IDS: &'static str = "network-";
+
     /// The ID under which messages that it loses stand in the history.
     pub const LOSS: SmolStr = SmolStr::new_static("network-loss");
 

@@ -20,3 +20,4 @@ pub use fill::HeldTo;
 pub use judged::{Judged, anomaly_file};
 pub use summary::Summary;
 pub use terminal::{Style, render};
+pub use verdict::UNTIL_NOTHING_IS_OPEN;

@@ -36,6 +36,10 @@ const CLAIMS: [&[Claim]; 3] = [
     ],
 ];
 
+/// What to change so that a run leaves nothing open: what may be confirmed shows what became of it only once it is final.
+pub const UNTIL_NOTHING_IS_OPEN: &str = "let `settle` last longer than back-off, Retry-After and what the faults hold \
+                                         back, Users answer before it ends, and `keep_final` and terms outlast `later`";
+
 impl Summary {
     /// The summary with its verdict, which follows from everything else in it.
     #[must_use]

@@ -117,7 +117,7 @@ type Case = (fn(&mut Exploration), u8, &'static str);
 
 #[test]
 fn the_verdict_follows_from_all_trials_together() {
-    let cases: [Case; 11] = [
+    let cases: [Case; 13] = [
         (|_| {}, 0, "in 1,200 seeds, every confirmed action ran at most once"),
         (|it| it.findings = vec![found(true)], 0, "expects or allows: double-effect"),
         (|it| it.reach[0].enough = false, 4, "was not reached: there were 2,040 in all"),
@@ -128,6 +128,8 @@ fn the_verdict_follows_from_all_trials_together() {
         (|it| (it.crashes, it.seeds, it.failing) = (9, 0, 1), 1, "1 of 9 single crashes and 0 seeds fails."),
         (|it| it.partial = true, 130, "interrupted; in 1,200 seeds until then"),
         (|it| (it.partial, it.failing) = (true, 1), 1, "1 of 1,200 seeds fails."),
+        (|it| (it.partial, it.failing) = (true, 1), 1, "it was interrupted, and the rest was not tried"),
+        (|it| it.cost.operations = 0, 4, "no proposal came to an operation"),
         (|it| (it.crashes, it.failing) = (9, 2), 1, "2 of 9 single crashes and 1,200 seeds fail."),
     ];
     for (change, status, text) in cases {

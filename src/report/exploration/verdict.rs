@@ -5,7 +5,7 @@ use crate::report::{
     exit::{Ending, ExitStatus, exit_status},
     format::{count, counted},
     summary::Verdict,
-    verdict::{claim, judged, word},
+    verdict::{UNTIL_NOTHING_IS_OPEN, claim, judged, word},
 };
 
 impl Exploration {
@@ -63,6 +63,9 @@ impl Exploration {
         if self.troubles.count > 0 {
             reasons.push(format!("{} of them came to no proper end", count(self.troubles.count)));
         }
+        if self.partial {
+            reasons.push("it was interrupted, and the rest was not tried".to_owned());
+        }
         reasons.extend(self.inconclusive_reasons());
         reasons
     }
@@ -79,14 +82,19 @@ impl Exploration {
         if judged(&self.anomalies) == 0 {
             reasons.push("no anomaly could be judged".to_owned());
         }
+        if self.cost.operations == 0 {
+            reasons.push(
+                "no proposal came to an operation; see that the Companies answer and offer what the journeys ask for"
+                    .to_owned(),
+            );
+        }
         reasons.extend(self.expected_but_absent.iter().map(|name| format!("{name} was expected and never showed")));
         for reach in self.reach.iter().filter(|reach| !reach.enough) {
             reasons.push(format!("{} was not reached: there were {} in all", reach.text, count(reach.count)));
         }
         if let Some(left) = &self.left_open {
             reasons.push(format!(
-                "operations that may be confirmed were open at the end of {}, {} the first: let `settle` last longer \
-                 than back-off, Retry-After and what the faults hold back",
+                "operations that may be confirmed were open at the end of {}, {} the first: {UNTIL_NOTHING_IS_OPEN}",
                 counted(left.trials, "trial", "trials"),
                 left.first
             ));

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::report_unknown;
 use crate::history::record::Purpose;
-use crate::plan::{CompanyPlan, FaultKind, Strike, Strikes};
+use crate::plan::{CompanyPlan, FaultKind, Network, Strike, Strikes};
 use crate::scenario::problem::{Findings, shown};
 use crate::scenario::raw::{FaultSettings, StrikeSettings};
 use crate::scenario::value::{At, purpose_word};
@@ -18,6 +18,16 @@ pub(super) fn check_id(id: &At<String>, findings: &mut Findings) {
     if !plain || id.value.is_empty() || id.value.len() > ID_LENGTH_MAX {
         let form = format!("letters, digits, dots and dashes, {ID_LENGTH_MAX} at most");
         findings.report(id.place, format!("{} is no ID of a fault; expected {form}", shown(&id.value)));
+    }
+    if id.value.starts_with(Network::IDS) {
+        findings.report(
+            id.place,
+            format!(
+                "{} is kept for what `network` does; expected an ID that does not begin with `{}`",
+                shown(&id.value),
+                Network::IDS
+            ),
+        );
     }
 }
 

@@ -69,6 +69,11 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "7: unknown key `think`",
     ),
     ("id: F7", "id: F 7", "9: `F 7` is no ID of a fault; expected letters, digits, dots and dashes, 20 at most"),
+    (
+        "id: F7",
+        "id: network-loss",
+        "9: `network-loss` is kept for what `network` does; expected an ID that does not begin with `network-`",
+    ),
     ("id: F7", "id: F2", "10: two faults have the ID `F2`; expected one each"),
     ("id: F7,", "chance: 5%,", "9: `chance` beside `strikes`, which says it all; expected one of them"),
     ("id: F7,", "on: [confirm],", "9: `on` beside `strikes`, which says it all; expected one of them"),
