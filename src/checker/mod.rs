@@ -23,6 +23,7 @@ mod performed;
 mod proofs;
 mod results;
 mod revisions;
+mod rules;
 mod sweep;
 mod tally;
 mod time;
@@ -31,6 +32,7 @@ pub use anomaly::{Anomaly, Entry, Level, Needs, Side};
 pub use catalogue::catalogue;
 pub use finding::{Counts, Evidence, Finding, Judgement, Performances, Status};
 pub use gather::{Checker, Options};
+pub use rules::{Bond, RULES, Rule, Seen};
 
 use crate::history::record::{LedgerRecord, Record};
 

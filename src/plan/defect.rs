@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use super::Plan;
+
 /// Defines a catalogue of words: an enum, its kebab-case names, and a sentence about each.
 macro_rules! catalogue {
     ($(#[$doc:meta])* $name:ident { $($(#[doc = $text:literal])+ $variant:ident => $word:literal,)+ }) => {
@@ -116,6 +118,54 @@ catalogue! {
         ReuseProof => "reuse-proof",
         /// The Agent reads again without waiting for `Retry-After`.
         HotPoll => "hot-poll",
+    }
+}
+
+/// A bug of either party.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Defect {
+    /// A Company's.
+    Company(CompanyDefect),
+    /// A Personal Agent's.
+    Agent(AgentDefect),
+}
+
+impl Defect {
+    /// Every defect, those of Companies first.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let company = CompanyDefect::ALL.iter().copied().map(Self::Company);
+        company.chain(AgentDefect::ALL.iter().copied().map(Self::Agent))
+    }
+
+    /// The word that files use for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Company(defect) => defect.word(),
+            Self::Agent(defect) => defect.word(),
+        }
+    }
+
+    /// One sentence on what it does.
+    #[must_use]
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Company(defect) => defect.about(),
+            Self::Agent(defect) => defect.about(),
+        }
+    }
+
+    /// Switches it on in every party that may have it, and nothing else; a leak of operations gets Agents to leak to.
+    pub fn switch_on(self, plan: &mut Plan) {
+        match self {
+            Self::Company(defect) => {
+                plan.companies.iter_mut().for_each(|company| company.defects = [defect].into_iter().collect());
+                if defect == CompanyDefect::IgnoreExtensionListing {
+                    plan.swarm.operators_without_extension = plan.swarm.operators.div_ceil(2);
+                }
+            }
+            Self::Agent(defect) => plan.swarm.defects = [defect].into_iter().collect(),
+        }
     }
 }
 

@@ -7,6 +7,7 @@ mod capacity;
 mod company;
 mod defect;
 mod distribution;
+mod exposure;
 mod fault;
 mod judging;
 mod load;
@@ -20,8 +21,9 @@ pub use company::{
     Action, Answers, Approval, BackendSettings, CompanyPlan, OnPartial, Proposals, Sessions, Step, StoreSettings,
     WithoutExtension,
 };
-pub use defect::{AgentDefect, CompanyDefect, Defects};
+pub use defect::{AgentDefect, CompanyDefect, Defect, Defects};
 pub use distribution::{Distribution, PercentileTable};
+pub use exposure::Exposure;
 pub use fault::{CrashPoint, Fault, FaultKind, Manner, Once, Passings, Strike, Strikes, Window};
 pub use judging::{Comparison, Expectation, Figure, Invariants, Metric, Reach, ReachCounter, Threshold, Unit};
 pub use load::{AgentStage, Arrivals, ListedJourney, Load, LoadModel, RateStage, WhenFull};

@@ -6,7 +6,7 @@ use poppyfield::{
     checker::Anomaly,
     history::record::Purpose,
     identity::Signatures,
-    plan::{AgentDefect, CompanyDefect, CrashPoint, Fault, FaultKind, LoadModel, Plan},
+    plan::{CrashPoint, Defect, Exposure, Fault, FaultKind, LoadModel, Plan},
     scenario::{self, Overrides},
     sim::explore::{Search, TrialOf, Watch, explore},
 };
@@ -36,46 +36,9 @@ pub(crate) fn shipped(scenario: &str, seed: u64, operations: u64) -> Plan {
     plan
 }
 
-/// A Company's defect, a shipped scenario that exposes it, and the anomaly that it has to raise.
-pub(crate) const COMPANY: &[(CompanyDefect, &str, &str)] = &[
-    (CompanyDefect::PerformAgainOnRetry, "timeout-recovery", "double-effect"),
-    (CompanyDefect::CheckThenAct, "confirm-storm", "double-effect"),
-    (CompanyDefect::BackendRetryFreshKey, "timeout-recovery", "double-effect"),
-    (CompanyDefect::PerformLatestTerms, "revision-race", "effect-off-terms"),
-    (CompanyDefect::FailOnBackendTimeout, "timeout-recovery", "failed-while-unknown"),
-    (CompanyDefect::PerformAfterCancel, "cancel-race", "effect-after-cancel"),
-    (CompanyDefect::ExpiryNotChecked, "expiry-edge", "confirm-accepted-after-expiry"),
-    (CompanyDefect::StaleRevisionAccepted, "revision-race", "stale-revision-accepted"),
-    (CompanyDefect::EditTermsInPlace, "revision-race", "mutated-revision-terms"),
-    (CompanyDefect::ExpiryNotRenewed, "revision-race", "expiry-not-renewed"),
-    (CompanyDefect::SkipRevision, "revision-race", "revision-gap"),
-    (CompanyDefect::PerformOnPropose, "timeout-recovery", "effect-before-confirm"),
-    (CompanyDefect::AcknowledgeBeforePerform, "timeout-recovery", "early-success"),
-    (CompanyDefect::SucceedOnPartial, "partial-failure", "phantom-success"),
-    (CompanyDefect::SwallowPartial, "partial-failure", "partial-effect-untold"),
-    (CompanyDefect::DropInProgressOnRestart, "timeout-recovery", "unresolved-at-quiescence"),
-    (CompanyDefect::ExpireConfirmed, "expiry-edge", "expired-after-confirm"),
-    (CompanyDefect::RewriteConfirmation, "confirm-storm", "confirmation-rewritten"),
-    (CompanyDefect::ReviveFailed, "partial-failure", "final-state-flip"),
-    (CompanyDefect::RefuseRepeatedConfirm, "confirm-storm", "repeat-confirm-refused"),
-    (CompanyDefect::IgnoreExtensionListing, "timeout-recovery", "extension-leak"),
-];
-
-/// An Agent's defect, a shipped scenario that exposes it, and the anomaly that it has to raise.
-pub(crate) const AGENT: &[(AgentDefect, &str, &str)] = &[
-    (AgentDefect::ReproposeOnTimeout, "timeout-recovery", "duplicate-proposal"),
-    (AgentDefect::ReuseApproval, "revision-race", "approval-reuse"),
-    (AgentDefect::ConfirmUnseen, "timeout-recovery", "unapproved-confirm"),
-    (AgentDefect::IgnoreWithdrawal, "cancel-race", "confirm-after-withdrawal"),
-    (AgentDefect::ConfirmOldRevision, "revision-race", "knowingly-stale-confirm"),
-    (AgentDefect::StandingTooWide, "timeout-recovery", "standing-permission-abuse"),
-    (AgentDefect::ShowOtherTerms, "timeout-recovery", "approval-of-other-terms"),
-    (AgentDefect::ReuseProof, "timeout-recovery", "proof-reuse"),
-    (AgentDefect::HotPoll, "timeout-recovery", "busy-poll"),
-];
-
 /// Explores seed after seed until the defect shows, and runs that seed again by itself.
-fn caught(name: &str, scenario: &str, anomaly: &str, switch_on: impl Fn(&mut Plan)) {
+fn caught(defect: Defect) {
+    let (name, Exposure { scenario, must: anomaly, .. }) = (defect.word(), defect.exposure());
     let mut plan = shipped(scenario, 1, OPERATIONS);
     for load in &mut plan.load {
         // Faults end with load, and load with the start of its last journey: few Agents make it last.
@@ -83,7 +46,7 @@ fn caught(name: &str, scenario: &str, anomaly: &str, switch_on: impl Fn(&mut Pla
             stages.iter_mut().for_each(|stage| (stage.from, stage.to) = (stage.from.min(AGENTS), stage.to.min(AGENTS)));
         }
     }
-    switch_on(&mut plan);
+    defect.switch_on(&mut plan);
     let search = Search {
         first: Vec::new(),
         seed: plan.seed,
@@ -109,38 +72,27 @@ fn caught(name: &str, scenario: &str, anomaly: &str, switch_on: impl Fn(&mut Pla
     assert!(again.anomalies().contains(&anomaly), "{name}: seed {seed} of {scenario} does not show {anomaly} again");
 }
 
+fn all_caught(of: impl Fn(&Defect) -> bool) {
+    Defect::all().filter(of).for_each(caught);
+}
+
 #[test]
 fn every_defect_of_a_company_is_caught_for_its_own_anomaly() {
-    for (defect, scenario, anomaly) in COMPANY {
-        caught(defect.word(), scenario, anomaly, |plan| {
-            for company in &mut plan.companies {
-                company.defects = [*defect].into_iter().collect();
-            }
-            // Half of the operators list no extension, so that a leak has somebody to leak to.
-            if *defect == CompanyDefect::IgnoreExtensionListing {
-                plan.swarm.operators_without_extension = plan.swarm.operators.div_ceil(2);
-            }
-        });
-    }
+    all_caught(|defect| matches!(defect, Defect::Company(_)));
 }
 
 #[test]
 fn every_defect_of_an_agent_is_caught_for_its_own_anomaly() {
-    for (defect, scenario, anomaly) in AGENT {
-        caught(defect.word(), scenario, anomaly, |plan| plan.swarm.defects = [*defect].into_iter().collect());
-    }
+    all_caught(|defect| matches!(defect, Defect::Agent(_)));
 }
 
 #[test]
-fn every_defect_of_the_catalogues_stands_in_a_table() {
-    for defect in CompanyDefect::ALL {
-        assert!(COMPANY.iter().any(|(listed, ..)| listed == defect), "{defect}");
-    }
-    for defect in AgentDefect::ALL {
-        assert!(AGENT.iter().any(|(listed, ..)| listed == defect), "{defect}");
-    }
-    for anomaly in COMPANY.iter().map(|(.., anomaly)| anomaly).chain(AGENT.iter().map(|(.., anomaly)| anomaly)) {
-        assert!(Anomaly::named(anomaly).is_some(), "{anomaly}");
+fn what_defects_are_said_to_raise_the_checker_knows() {
+    for exposure in Defect::all().map(Defect::exposure) {
+        assert!(SHIPPED.contains(&exposure.scenario), "{exposure:?}");
+        for anomaly in exposure.anomalies() {
+            assert!(Anomaly::named(anomaly).is_some(), "{anomaly}");
+        }
     }
 }
 
