@@ -81,6 +81,8 @@ pub enum Command {
     Validate(ValidateArgs),
     /// Print the JSON Schema of a kind of file, for editors.
     Schema(SchemaArgs),
+    /// Print the rules of the protocol, and what reports a breach of each.
+    Rules(RulesArgs),
 }
 
 /// Which scenario runs, and what becomes of its results.
@@ -323,6 +325,13 @@ pub struct SchemaArgs {
     /// The kind of file.
     #[arg(value_enum)]
     pub kind: SchemaKind,
+}
+
+/// Arguments of `rules`.
+#[derive(Debug, Args)]
+pub struct RulesArgs {
+    /// A rule (`OC-29`), or an anomaly whose rules are meant (`double-effect`); without one all are listed.
+    pub id: Option<String>,
 }
 
 /// Kinds of file with a JSON Schema.

@@ -10,6 +10,7 @@ mod folder;
 mod judge;
 mod log;
 mod progress;
+mod rules;
 mod run;
 mod schema;
 mod serve;
@@ -24,7 +25,7 @@ use std::fmt;
 use clap::Parser as _;
 
 pub use args::{
-    CheckArgs, Cli, Command, ExploreArgs, Format, Keep, LaneKind, LogArgs, LogFormat, RunArgs, ScenarioArgs,
+    CheckArgs, Cli, Command, ExploreArgs, Format, Keep, LaneKind, LogArgs, LogFormat, RulesArgs, RunArgs, ScenarioArgs,
     SchemaArgs, SchemaKind, ServeArgs, SignatureKind, SimArgs, Switch, ValidateArgs,
 };
 pub use console::Console;
@@ -60,6 +61,7 @@ pub fn execute(command: Command, console: &Console) -> ExitStatus {
         Command::Check(args) => check::check(&args, console),
         Command::Validate(args) => validate::validate(&args, console),
         Command::Schema(args) => schema::schema(&args, console),
+        Command::Rules(args) => rules::rules(&args, console),
     };
     done.unwrap_or_else(|failure| {
         console.error(&failure.to_string());

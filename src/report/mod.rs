@@ -7,6 +7,7 @@ pub mod exit;
 pub mod exploration;
 pub mod format;
 pub mod progress;
+pub mod rules;
 pub mod summary;
 
 mod fill;
