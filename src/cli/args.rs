@@ -81,6 +81,9 @@ pub enum Command {
     Validate(ValidateArgs),
     /// Print the JSON Schema of a kind of file, for editors.
     Schema(SchemaArgs),
+    /// Try every defect under the scenario that exposes it, and correct parties beside it: does the checker find them all,
+    /// and accuse nobody else?
+    Mutants(MutantsArgs),
     /// Print the rules of the protocol, and what reports a breach of each.
     Rules(RulesArgs),
 }
@@ -325,6 +328,35 @@ pub struct SchemaArgs {
     /// The kind of file.
     #[arg(value_enum)]
     pub kind: SchemaKind,
+}
+
+/// Arguments of `mutants`.
+#[derive(Debug, Args)]
+pub struct MutantsArgs {
+    /// These defects alone; all without it.
+    #[arg(value_name = "DEFECT")]
+    pub only: Vec<String>,
+    /// Seeds of each defect.
+    #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub seeds: u64,
+    /// Seeds of each of their scenarios with correct parties, under the same faults.
+    #[arg(long, default_value_t = 1_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub correct: u64,
+    /// Journeys of each seed.
+    #[arg(long, default_value_t = 12, value_parser = clap::value_parser!(u64).range(1..))]
+    pub operations: u64,
+    /// The folder of the scenarios that come with Poppyfield.
+    #[arg(long, default_value = "scenarios", value_name = "DIR")]
+    pub scenarios: PathBuf,
+    /// Seeds under way at once, each in a thread of its own; one a core without it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+    /// How the table is written to stdout.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Write no table; the exit status says it.
+    #[arg(short, long)]
+    pub quiet: bool,
 }
 
 /// Arguments of `rules`.

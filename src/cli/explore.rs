@@ -167,7 +167,7 @@ fn search(plan: &Plan, exploring: &Exploring<'_>, console: &Console) -> Result<S
     Ok(Searched { explored, failures, first, wall: began.elapsed(), cpu, workers: workers.get() })
 }
 
-fn workers(jobs: Option<u16>) -> NonZeroUsize {
+pub(super) fn workers(jobs: Option<u16>) -> NonZeroUsize {
     let asked = jobs.and_then(|jobs| NonZeroUsize::new(jobs.into()));
     asked.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
 }

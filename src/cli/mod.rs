@@ -9,6 +9,7 @@ mod explore;
 mod folder;
 mod judge;
 mod log;
+mod mutants;
 mod progress;
 mod rules;
 mod run;
@@ -25,8 +26,8 @@ use std::fmt;
 use clap::Parser as _;
 
 pub use args::{
-    CheckArgs, Cli, Command, ExploreArgs, Format, Keep, LaneKind, LogArgs, LogFormat, RulesArgs, RunArgs, ScenarioArgs,
-    SchemaArgs, SchemaKind, ServeArgs, SignatureKind, SimArgs, Switch, ValidateArgs,
+    CheckArgs, Cli, Command, ExploreArgs, Format, Keep, LaneKind, LogArgs, LogFormat, MutantsArgs, RulesArgs, RunArgs,
+    ScenarioArgs, SchemaArgs, SchemaKind, ServeArgs, SignatureKind, SimArgs, Switch, ValidateArgs,
 };
 pub use console::Console;
 
@@ -61,6 +62,7 @@ pub fn execute(command: Command, console: &Console) -> ExitStatus {
         Command::Check(args) => check::check(&args, console),
         Command::Validate(args) => validate::validate(&args, console),
         Command::Schema(args) => schema::schema(&args, console),
+        Command::Mutants(args) => mutants::mutants(&args, console),
         Command::Rules(args) => rules::rules(&args, console),
     };
     done.unwrap_or_else(|failure| {

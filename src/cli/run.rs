@@ -39,7 +39,7 @@ pub(super) fn run(args: &RunArgs, console: &Console) -> Result<ExitStatus, Failu
         Overrides { seed: args.run.seed, target: aim, anomalies: judge::anomaly_names(), ..Overrides::default() };
     let mut plan = scenario::load(&args.run.scenario, &overrides).map_err(Failure::usage)?;
     if let Some(operations) = args.run.operations {
-        limit(&mut plan, operations);
+        plan.limit(operations);
     }
     target::first_look(&plan, args, console, now())?;
     let started = now();
@@ -57,15 +57,6 @@ pub(super) fn run(args: &RunArgs, console: &Console) -> Result<ExitStatus, Failu
         console.result(&print(&summary, args.run.format, console));
     }
     Ok(status(&summary))
-}
-
-/// At most so many journeys in all, shared among the entries of the load.
-pub(super) fn limit(plan: &mut Plan, operations: u64) {
-    let entries = plan.load.len() as u64;
-    for (index, load) in plan.load.iter_mut().enumerate() {
-        let share = operations / entries + u64::from((index as u64) < operations % entries);
-        load.operations = Some(load.operations.map_or(share, |own| own.min(share)));
-    }
 }
 
 /// The wall-clock time now.

@@ -28,7 +28,7 @@ pub(super) fn sim(args: &SimArgs, console: &Console) -> Result<ExitStatus, Failu
     let overrides = Overrides { seed: args.seed, anomalies: judge::anomaly_names(), ..Overrides::default() };
     let mut plan = scenario::load(&args.scenario, &overrides).map_err(Failure::usage)?;
     if let Some(operations) = args.operations {
-        run::limit(&mut plan, operations);
+        plan.limit(operations);
     }
     let plan = match crash_at {
         None => Arc::new(plan),

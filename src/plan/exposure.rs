@@ -44,28 +44,53 @@ impl CompanyDefect {
     pub fn exposure(self) -> Exposure {
         match self {
             Self::PerformAgainOnRetry => shown("timeout-recovery", "double-effect", &[]),
-            Self::CheckThenAct => shown("confirm-storm", "double-effect", &[]),
+            Self::CheckThenAct => shown(
+                "confirm-storm",
+                "double-effect",
+                &["stale-revision-effect", "repeat-confirm-refused", "revision-after-confirm"],
+            ),
             Self::BackendRetryFreshKey => shown("timeout-recovery", "double-effect", &[]),
             Self::PerformLatestTerms => shown("revision-race", "effect-off-terms", &["stale-revision-effect"]),
             Self::FailOnBackendTimeout => shown("timeout-recovery", "failed-while-unknown", &["partial-effect-untold"]),
-            Self::PerformAfterCancel => {
-                shown("cancel-race", "effect-after-cancel", &["cancelled-while-unknown", "partial-effect-untold"])
-            }
+            Self::PerformAfterCancel => shown(
+                "cancel-race",
+                "effect-after-cancel",
+                &["cancelled-while-unknown", "partial-effect-untold", "hidden-effect"],
+            ),
             Self::ExpiryNotChecked => shown("expiry-edge", "confirm-accepted-after-expiry", &["effect-after-expiry"]),
             Self::StaleRevisionAccepted => {
-                shown("revision-race", "stale-revision-accepted", &["stale-revision-effect"])
+                shown("revision-race", "stale-revision-accepted", &["stale-revision-effect", "revision-after-confirm"])
             }
             Self::EditTermsInPlace => shown("revision-race", "mutated-revision-terms", &["effect-off-terms"]),
             Self::ExpiryNotRenewed => shown("revision-race", "expiry-not-renewed", &[]),
             Self::SkipRevision => shown("revision-race", "revision-gap", &[]),
-            Self::PerformOnPropose => shown("timeout-recovery", "effect-before-confirm", &["unconfirmed-effect"]),
+            Self::PerformOnPropose => shown(
+                "timeout-recovery",
+                "effect-before-confirm",
+                &[
+                    "unconfirmed-effect",
+                    "stale-revision-effect",
+                    "effect-after-cancel",
+                    "partial-effect-untold",
+                    "hidden-effect",
+                    "cancelled-while-unknown",
+                ],
+            ),
             Self::AcknowledgeBeforePerform => shown("timeout-recovery", "early-success", &["phantom-success"]),
             Self::SucceedOnPartial => shown("partial-failure", "phantom-success", &[]),
             Self::SwallowPartial => shown("partial-failure", "partial-effect-untold", &[]),
             Self::DropInProgressOnRestart => shown("timeout-recovery", "unresolved-at-quiescence", &["lost-confirm"]),
-            Self::ExpireConfirmed => shown("expiry-edge", "expired-after-confirm", &["final-state-flip"]),
+            Self::ExpireConfirmed => shown(
+                "expiry-edge",
+                "expired-after-confirm",
+                &["final-state-flip", "effect-after-expiry", "hidden-effect"],
+            ),
             Self::RewriteConfirmation => shown("confirm-storm", "confirmation-rewritten", &[]),
-            Self::ReviveFailed => shown("partial-failure", "final-state-flip", &["double-effect"]),
+            Self::ReviveFailed => shown(
+                "partial-failure",
+                "final-state-flip",
+                &["double-effect", "hidden-effect", "partial-effect-untold"],
+            ),
             Self::RefuseRepeatedConfirm => shown("confirm-storm", "repeat-confirm-refused", &[]),
             Self::IgnoreExtensionListing => shown("timeout-recovery", "extension-leak", &[]),
         }
@@ -77,7 +102,7 @@ impl AgentDefect {
     #[must_use]
     pub fn exposure(self) -> Exposure {
         match self {
-            Self::ReproposeOnTimeout => shown("timeout-recovery", "duplicate-proposal", &[]),
+            Self::ReproposeOnTimeout => shown("timeout-recovery", "duplicate-proposal", &["abandoned-operation"]),
             Self::ReuseApproval => shown("revision-race", "approval-reuse", &["unapproved-confirm"]),
             Self::ConfirmUnseen => shown("timeout-recovery", "unapproved-confirm", &[]),
             Self::IgnoreWithdrawal => shown("cancel-race", "confirm-after-withdrawal", &[]),

@@ -85,6 +85,15 @@ pub struct Aimed {
 }
 
 impl Plan {
+    /// At most so many journeys in all, shared among the entries of the load.
+    pub fn limit(&mut self, journeys: u64) {
+        let entries = self.load.len() as u64;
+        for (index, load) in self.load.iter_mut().enumerate() {
+            let share = journeys / entries + u64::from((index as u64) < journeys % entries);
+            load.operations = Some(load.operations.map_or(share, |own| own.min(share)));
+        }
+    }
+
     /// How long load lasts at the most, settling not counted; `None` if only a number of operations bounds it.
     #[must_use]
     pub fn load_duration(&self) -> Duration {

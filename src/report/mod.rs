@@ -6,6 +6,7 @@
 pub mod exit;
 pub mod exploration;
 pub mod format;
+pub mod mutants;
 pub mod progress;
 pub mod rules;
 pub mod summary;

@@ -6,6 +6,7 @@
 pub mod coverage;
 pub mod crash_points;
 pub mod explore;
+pub mod mutants;
 mod panics;
 pub mod shrink;
 

@@ -1,26 +1,25 @@
 //! Every defect that can be switched on is caught for its own anomaly, and the same runs without it are not accused.
 
-use std::{collections::BTreeSet, num::NonZeroUsize, path::Path, thread, time::Duration};
+use std::{num::NonZeroUsize, path::Path, thread, time::Duration};
 
 use poppyfield::{
     checker::Anomaly,
     history::record::Purpose,
-    identity::Signatures,
-    plan::{CrashPoint, Defect, Exposure, Fault, FaultKind, LoadModel, Plan},
+    plan::{CrashPoint, Defect, Exposure, Fault, FaultKind, Plan},
     scenario::{self, Overrides},
-    sim::explore::{Search, TrialOf, Watch, explore},
+    sim::{
+        explore::Watch,
+        mutants::{Trials, small},
+    },
 };
 
 use crate::rehearsal::{Rehearsal, rehearse};
 
 /// The most seeds that a defect gets to show itself in.
-const SEEDS: u64 = 1_000;
+const SEEDS: u64 = 20;
 
 /// Journeys of each of them.
 const OPERATIONS: u64 = 12;
-
-/// Agents of each of them at the most, where the load is closed.
-const AGENTS: u32 = 4;
 
 pub(crate) fn shipped(scenario: &str, seed: u64, operations: u64) -> Plan {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios").join(format!("{scenario}.yaml"));
@@ -36,40 +35,20 @@ pub(crate) fn shipped(scenario: &str, seed: u64, operations: u64) -> Plan {
     plan
 }
 
-/// Explores seed after seed until the defect shows, and runs that seed again by itself.
+/// The defect shows for its own anomaly and no other, and does so again with real signatures, in another thread, alone.
 fn caught(defect: Defect) {
-    let (name, Exposure { scenario, must: anomaly, .. }) = (defect.word(), defect.exposure());
-    let mut plan = shipped(scenario, 1, OPERATIONS);
-    for load in &mut plan.load {
-        // Faults end with load, and load with the start of its last journey: few Agents make it last.
-        if let LoadModel::Closed { stages, .. } = &mut load.model {
-            stages.iter_mut().for_each(|stage| (stage.from, stage.to) = (stage.from.min(AGENTS), stage.to.min(AGENTS)));
-        }
-    }
-    defect.switch_on(&mut plan);
-    let search = Search {
-        first: Vec::new(),
-        seed: plan.seed,
-        seeds: Some(SEEDS),
-        workers: thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
-        signatures: Signatures::Fast,
-        fail_fast: false,
-        twice: false,
-    };
-    let (watch, mut seen, mut failing) = (Watch::default(), BTreeSet::new(), None);
-    explore(&plan, &search, &watch, &mut |trial| {
-        let shown = trial.shown.keys().any(|shown| shown.name() == anomaly);
-        if let (true, None, TrialOf::Seed(seed)) = (shown, failing, &trial.of) {
-            failing = Some(*seed);
-            watch.stop.cancel();
-        }
-        seen.extend(trial.shown.keys().copied());
-        assert!(trial.trouble.is_none(), "{name}: {}: {:?}", trial.of, trial.trouble);
-    });
-    let Some(seed) = failing else { panic!("{name}: no {anomaly} in {SEEDS} seeds of {scenario}, but {seen:?}") };
-    // With real signatures, in another thread, and alone.
-    let again = rehearse(Plan { seed, ..plan });
-    assert!(again.anomalies().contains(&anomaly), "{name}: seed {seed} of {scenario} does not show {anomaly} again");
+    let (name, Exposure { scenario, must, .. }) = (defect.word(), defect.exposure());
+    let plan = small(shipped(scenario, 1, OPERATIONS), OPERATIONS);
+    let trials = Trials { seeds: SEEDS, workers: thread::available_parallelism().unwrap_or(NonZeroUsize::MIN) };
+    let mutant = trials.of_defect(&plan, defect, &Watch::default());
+    assert!(mutant.is_caught(), "{mutant:#?} raised what it may not: {:?}", mutant.strange());
+    let seed = mutant.first.expect("a seed that shows it");
+    let mut again = Plan { seed, ..plan };
+    defect.switch_on(&mut again);
+    assert!(
+        rehearse(again).anomalies().contains(&must),
+        "{name}: seed {seed} of {scenario} does not show {must} again"
+    );
 }
 
 fn all_caught(of: impl Fn(&Defect) -> bool) {

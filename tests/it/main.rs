@@ -1,5 +1,6 @@
 //! The whole program, from outside: one binary, a module per behaviour.
 
+mod catalogues;
 mod crash_points;
 mod defects;
 mod determinism;
