@@ -75,7 +75,7 @@ pub enum Command {
     Sim(SimArgs),
     /// Run simulated Companies alone, for somebody else's Personal Agent to talk to; Ctrl-C ends and judges.
     Serve(ServeArgs),
-    /// Judge a recorded run again, from its files alone.
+    /// Judge a recorded run again, from its files alone; or a history that another program wrote.
     Check(CheckArgs),
     /// Check scenario, Company and target files; starts nothing.
     Validate(ValidateArgs),
@@ -304,8 +304,12 @@ fn client_at(text: &str) -> Result<(String, SocketAddr), String> {
 /// Arguments of `check`.
 #[derive(Debug, Args)]
 pub struct CheckArgs {
-    /// The run's folder.
+    /// The run's folder, or a history (docs/history.md), plain or compressed with Zstandard.
+    #[arg(value_name = "FOLDER|FILE")]
     pub run: PathBuf,
+    /// The ledger of a history that is a file: what took effect. Without it nothing about effects is judged.
+    #[arg(long, value_name = "FILE")]
+    pub ledger: Option<PathBuf>,
     /// How the summary is written to stdout.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,

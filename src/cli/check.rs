@@ -8,20 +8,29 @@ use super::{
     judge, run,
 };
 use crate::{
-    history::record::{Run, WorldKind},
+    checker::Counts,
+    history::{
+        reader::{Folder, Reader},
+        record::{FaultStruck, Run, WorldKind},
+    },
     measure::Figures,
     measure::Health,
     plan::{Expectation, Invariants},
     report::{
-        ExitStatus, HeldTo, Summary,
-        summary::{Files, RunIdentity, VERSION},
+        ExitStatus, HeldTo, Judged, Summary,
+        summary::{Files, RecordedRow, RunIdentity, VERSION},
     },
     scenario::{self, Overrides},
 };
 
 pub(super) fn check(args: &CheckArgs, console: &Console) -> Result<ExitStatus, Failure> {
-    if !args.run.is_dir() {
-        return Err(Failure::usage(format!("{} is no folder of a run", args.run.display())));
+    match (args.run.is_dir(), &args.ledger) {
+        (false, ledger) => return check_file(&args.run, ledger.as_deref(), args, console),
+        (true, Some(_)) => {
+            let text = "--ledger goes with a history that is a file; a folder holds its own";
+            return Err(Failure::usage(text));
+        }
+        (true, None) => {}
     }
     let (invariants, expect) = held_to(&args.run)?;
     let files = judge::judge(&args.run, &invariants, &expect).map_err(Failure::usage)?;
@@ -36,22 +45,57 @@ pub(super) fn check(args: &CheckArgs, console: &Console) -> Result<ExitStatus, F
             ..measured
         },
         None => {
-            let mut judged = files.judged;
+            let mut judged = files.judged.clone();
             if args.run.join(SCENARIO_FILE).exists() {
                 judged.incomplete.push(format!(
                     "there is no {SUMMARY_FILE}: thresholds, minimums and the generator cannot be judged again"
                 ));
             }
-            let identity = identity(files.header.as_ref());
-            Summary::of(identity, judged, &Figures::default(), HeldTo::default(), &Health::default())
+            recorded_alone(files.header.as_ref(), judged, &files.faults, &files.counts)
         }
     };
     summary.files = Files { folder: Some(args.run.display().to_string()), names: summary.files.names };
+    Ok(conclude(summary, args, console))
+}
+
+/// Judges a history that any program wrote, by every rule.
+fn check_file(
+    history: &Path,
+    ledger: Option<&Path>,
+    args: &CheckArgs,
+    console: &Console,
+) -> Result<ExitStatus, Failure> {
+    let files = Folder {
+        history: Reader::open(history).map_err(Failure::usage)?,
+        ledger: ledger.map(Reader::open).transpose().map_err(Failure::usage)?,
+    };
+    let files = judge::judge_files(files, &Invariants::All, &Expectation::default()).map_err(Failure::usage)?;
+    let mut summary = recorded_alone(files.header.as_ref(), files.judged, &files.faults, &files.counts);
+    let names = [Some(history), ledger].into_iter().flatten().map(|path| path.display().to_string());
+    summary.files = Files { folder: None, names: names.collect() };
+    Ok(conclude(summary, args, console))
+}
+
+/// The summary of a history of whose run nothing else is known.
+fn recorded_alone(header: Option<&Run>, judged: Judged, faults: &[FaultStruck], counts: &Counts) -> Summary {
+    let mut summary = Summary::of(identity(header), judged, &Figures::default(), HeldTo::default(), &Health::default());
+    for fault in faults {
+        *summary.faults.by_kind.entry(fault.kind.to_string()).or_default() += 1;
+        if let Some(point) = &fault.point {
+            *summary.faults.crash_points.entry(point.to_string()).or_default() += 1;
+        }
+    }
+    let Counts { records, entries, operations, calls, unknown, effects, .. } = *counts;
+    summary.recorded = Some(RecordedRow { records, entries, operations, calls, unknown, effects });
+    summary
+}
+
+fn conclude(summary: Summary, args: &CheckArgs, console: &Console) -> ExitStatus {
     let summary = summary.concluded();
     if !args.quiet {
         console.result(&run::print(&summary, args.format, console));
     }
-    Ok(run::status(&summary))
+    run::status(&summary)
 }
 
 /// What the run was held to: its own scenario says so; all of it where there is none.

@@ -3,10 +3,10 @@
 use std::{path::Path, sync::LazyLock};
 
 use crate::{
-    checker::{Anomaly, Checker, Finding},
+    checker::{Anomaly, Checker, Counts, Finding},
     history::{
         Event,
-        reader::{Completeness, ReadError, open_folder},
+        reader::{Completeness, Folder, ReadError, open_folder},
         record::{FaultStruck, Run},
     },
     plan::{Expectation, Invariants},
@@ -32,15 +32,25 @@ pub(super) struct FolderJudgement {
     pub(super) faults: Vec<FaultStruck>,
     /// The history's header, if it has one.
     pub(super) header: Option<Run>,
+    /// How much there was.
+    pub(super) counts: Counts,
 }
 
-/// Reads history and ledger of a run and judges them.
+/// Reads history and ledger of a run's folder and judges them.
 pub(super) fn judge(
     folder: &Path,
     invariants: &Invariants,
     expect: &Expectation,
 ) -> Result<FolderJudgement, ReadError> {
-    let mut files = open_folder(folder)?;
+    judge_files(open_folder(folder)?, invariants, expect)
+}
+
+/// Reads a history, and a ledger if there is one, and judges them.
+pub(super) fn judge_files(
+    mut files: Folder,
+    invariants: &Invariants,
+    expect: &Expectation,
+) -> Result<FolderJudgement, ReadError> {
     let mut checker = Checker::new(sim::judged(invariants));
     let mut faults = Vec::new();
     let mut header = None;
@@ -71,5 +81,5 @@ pub(super) fn judge(
     if !incomplete.is_empty() {
         judged.incomplete = incomplete;
     }
-    Ok(FolderJudgement { judged, findings: judgement.findings, faults, header })
+    Ok(FolderJudgement { judged, findings: judgement.findings, faults, header, counts: judgement.counts })
 }

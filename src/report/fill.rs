@@ -60,6 +60,7 @@ impl Summary {
             findings: judged.findings,
             expected_but_absent: judged.expected_but_absent,
             performed: judged.performed,
+            recorded: None,
             steps: steps(figures),
             steady_ns: nanoseconds(figures.steady_for),
             journeys: Journeys {

@@ -42,6 +42,9 @@ pub struct Summary {
     /// How often operations were performed by their Companies' own count, where they count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub performed: Option<PerformedRow>,
+    /// What a history held that was judged without its run: then nothing is known of load, and figures are empty.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<RecordedRow>,
     /// Calls by step, in the order of a journey.
     pub steps: Vec<StepRow>,
     /// How long steady load lasted: what times are of.
@@ -69,6 +72,23 @@ pub struct Summary {
     pub history_digest: Option<String>,
     /// Where everything is.
     pub files: Files,
+}
+
+/// What a history and its ledger held.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordedRow {
+    /// Records of the history.
+    pub records: u64,
+    /// Entries of the ledger.
+    pub entries: u64,
+    /// Operations.
+    pub operations: u64,
+    /// Requests about operations.
+    pub calls: u64,
+    /// Of these, ended without an answer.
+    pub unknown: u64,
+    /// Effects.
+    pub effects: u64,
 }
 
 /// How a run ended.

@@ -10,7 +10,7 @@ use page::Page;
 
 use super::{
     format::{count, counted, duration, nanoseconds, rate, share},
-    summary::{HealthRow, Measured, PerformedRow, SimulationRow, Summary, ThresholdRow},
+    summary::{HealthRow, Measured, PerformedRow, RecordedRow, SimulationRow, Summary, ThresholdRow},
 };
 use crate::{history::record::WorldKind, measure::Percentiles};
 
@@ -33,21 +33,63 @@ pub fn render(summary: &Summary, width: usize, style: Style) -> String {
     let mut page = Page::new(width.max(WIDTH_MIN), style);
     verdict(&mut page, summary);
     page.blank();
-    run(&mut page, summary);
-    load(&mut page, summary);
-    tables::calls(&mut page, &summary.steps);
-    tables::times(&mut page, &summary.steps, summary.steady_ns);
-    recovery(&mut page, summary.recovery.as_ref());
-    faults(&mut page, summary);
-    held_to(&mut page, summary);
-    match &summary.simulation {
-        None => generator(&mut page, &summary.health, summary.journeys.dropped),
-        Some(simulation) => simulated(&mut page, simulation, summary),
+    match &summary.recorded {
+        Some(held) => recorded(&mut page, held, summary),
+        None => measured(&mut page, summary),
     }
     findings::findings(&mut page, summary);
     findings::judged(&mut page, &summary.anomalies);
     files(&mut page, summary);
     page.finish()
+}
+
+/// A run that was measured.
+fn measured(page: &mut Page, summary: &Summary) {
+    run(page, summary);
+    load(page, summary);
+    tables::calls(page, &summary.steps);
+    tables::times(page, &summary.steps, summary.steady_ns);
+    recovery(page, summary.recovery.as_ref());
+    faults(page, summary);
+    held_to(page, summary);
+    match &summary.simulation {
+        None => generator(page, &summary.health, summary.journeys.dropped),
+        Some(simulation) => simulated(page, simulation, summary),
+    }
+}
+
+/// A history alone.
+fn recorded(page: &mut Page, held: &RecordedRow, summary: &Summary) {
+    let run = &summary.run;
+    let began = if run.started.is_empty() { String::new() } else { format!(" from {}", run.started) };
+    let records = counted(held.records, "record", "records");
+    page.entry("History", &format!("{records}, {}{began}", world(run.world)));
+    let mut text = format!(
+        "{} in {}",
+        counted(held.operations, "operation", "operations"),
+        counted(held.calls, "request about them", "requests about them")
+    );
+    if held.unknown > 0 {
+        text += &format!(", {} without an answer", count(held.unknown));
+    }
+    page.entry("Operations", &text);
+    if held.entries > 0 {
+        let effects = counted(held.effects, "effect", "effects");
+        page.entry("Ledger", &format!("{}, {effects}", counted(held.entries, "entry", "entries")));
+    }
+    if let Some(performed) = summary.performed {
+        page.entry("Performed", &performed_text(performed));
+    }
+    if !summary.faults.by_kind.is_empty() {
+        faults(page, summary);
+    }
+}
+
+fn world(world: WorldKind) -> &'static str {
+    match world {
+        WorldKind::Real => "real world",
+        WorldKind::Simulated => "simulated world",
+    }
 }
 
 fn verdict(page: &mut Page, summary: &Summary) {
@@ -65,10 +107,7 @@ fn verdict(page: &mut Page, summary: &Summary) {
 
 fn run(page: &mut Page, summary: &Summary) {
     let run = &summary.run;
-    let world = match run.world {
-        WorldKind::Real => "real world",
-        WorldKind::Simulated => "simulated world",
-    };
+    let world = world(run.world);
     let length = nanoseconds(run.duration_ns);
     let length = match run.world {
         WorldKind::Real => length,
@@ -254,7 +293,9 @@ fn files(page: &mut Page, summary: &Summary) {
         page.verbatim("Files", folder);
         page.entry("", &summary.files.names.join(", "));
     }
-    page.verbatim("Repeat", &summary.run.repeat);
+    if !summary.run.repeat.is_empty() {
+        page.verbatim("Repeat", &summary.run.repeat);
+    }
 }
 
 #[cfg(test)]

@@ -49,6 +49,28 @@ fn scenarios_hold_with_their_own_seed_and_with_others() {
 }
 
 #[test]
+fn a_history_is_judged_without_its_folder_and_without_a_ledger() {
+    let out = TempDir::new().expect("a temporary folder");
+    sim(&shipped("jacket-exchange"), out.path(), &["--seed", "5"]);
+    let run = only_run(out.path());
+    let history = out.path().join("theirs.jsonl.zst");
+    fs::copy(run.join("history.jsonl.zst"), &history).expect("a copy");
+    let check = |more: &[&Path]| {
+        let output = poppyfield().arg("check").arg(&history).args(more).output().expect("the program runs");
+        (output.status.code(), said(&output))
+    };
+    let (status, text) = check(&[Path::new("--ledger"), &run.join("ledger.jsonl.zst")]);
+    assert_eq!(status, Some(0), "{text}");
+    assert!(text.contains("Every confirmed action ran at most once"), "{text}");
+    assert!(text.contains("Ledger") && !text.contains("Journeys"), "{text}");
+    let (status, text) = check(&[]);
+    assert_eq!(status, Some(0), "{text}");
+    assert!(text.contains("there is no ledger: ") && !text.contains("Every confirmed"), "{text}");
+    let output = poppyfield().args(["check", "--ledger", "x"]).arg(&run).output().expect("the program runs");
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+}
+
+#[test]
 fn two_runs_of_one_seed_leave_the_same_files_and_check_agrees() {
     let outs = [(); 2].map(|()| TempDir::new().expect("a temporary folder"));
     for out in &outs {
