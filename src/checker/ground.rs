@@ -224,7 +224,10 @@ impl Ground {
         }
         reasons.extend(self.history.why_incomplete("history"));
         if LEDGER.iter().any(|observation| self.observes.contains(observation)) {
-            reasons.extend(self.ledger.why_incomplete("ledger"));
+            match self.ledger.records == 0 && self.ledger.end.is_none() {
+                true => reasons.push("there is no ledger, though the history promises one".to_owned()),
+                false => reasons.extend(self.ledger.why_incomplete("ledger")),
+            }
         }
         if self.returns_without_call > 0 {
             reasons.push(format!("{} answers belong to no request of the history", self.returns_without_call));
