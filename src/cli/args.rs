@@ -379,4 +379,8 @@ pub enum SchemaKind {
     Company,
     /// A Company that is not simulated.
     Target,
+    /// A line of a history.
+    History,
+    /// A line of a ledger.
+    Ledger,
 }

@@ -2,17 +2,19 @@
 
 use super::{Console, Failure, SchemaArgs, SchemaKind};
 use crate::{
+    history,
     report::ExitStatus,
     scenario::{self, FileKind},
 };
 
 pub(super) fn schema(args: &SchemaArgs, console: &Console) -> Result<ExitStatus, Failure> {
-    let kind = match args.kind {
-        SchemaKind::Scenario => FileKind::Scenario,
-        SchemaKind::Company => FileKind::Company,
-        SchemaKind::Target => FileKind::Target,
+    let schema = match args.kind {
+        SchemaKind::Scenario => scenario::schema(FileKind::Scenario),
+        SchemaKind::Company => scenario::schema(FileKind::Company),
+        SchemaKind::Target => scenario::schema(FileKind::Target),
+        SchemaKind::History => history::schema::of_history(),
+        SchemaKind::Ledger => history::schema::of_ledger(),
     };
-    let schema = scenario::schema(kind);
     console.result(&format!("{schema:#}\n"));
     Ok(ExitStatus::Held)
 }

@@ -1,5 +1,8 @@
 //! How a record stands on its line: single-key maps, without an internal tag, so that parsing stays quick and exact.
 
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, ser::SerializeMap};
 
 use super::record::{
@@ -68,6 +71,32 @@ macro_rules! lines {
                     }
                 }
                 deserializer.deserialize_map(Visitor)
+            }
+        }
+
+        impl JsonSchema for $record {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($record).into()
+            }
+
+            /// Besides `seq` and `at` there is exactly one member, an event.
+            fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+                json_schema!({
+                    "type": "object",
+                    "properties": {
+                        "seq": {
+                            "description": "position in one order over history and ledger, rising within each file",
+                            "type": "integer",
+                            "minimum": 0,
+                        },
+                        "at": { "description": "nanoseconds since the run began", "type": "integer", "minimum": 0 },
+                        $($key: generator.subschema_for::<$type>(),)+
+                    },
+                    "required": ["seq", "at"],
+                    "additionalProperties": false,
+                    "minProperties": 3,
+                    "maxProperties": 3,
+                })
             }
         }
     };

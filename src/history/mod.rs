@@ -5,6 +5,7 @@ mod line;
 mod quick;
 pub mod reader;
 pub mod record;
+pub mod schema;
 mod view;
 #[expect(clippy::disallowed_methods, reason = "the disk and the thread that writes to it are outside the world")]
 pub mod writer;

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
@@ -59,7 +60,7 @@ pub enum Event {
 }
 
 /// The header of a history.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
     /// The format's version, [`FORMAT`].
@@ -84,7 +85,7 @@ fn is_zero(value: &u64) -> bool {
 }
 
 /// The two worlds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WorldKind {
     /// Sockets and wall-clock time.
@@ -94,7 +95,7 @@ pub enum WorldKind {
 }
 
 /// How the records of a history are ordered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
     /// `seq` is one order over all records of history and ledger.
@@ -104,7 +105,7 @@ pub enum Order {
 }
 
 /// Something that a history's writer observed in full.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Observation {
     /// Every request of the Agents and its end (`call`, `return`).
@@ -126,7 +127,7 @@ pub enum Observation {
 }
 
 /// A Company of the run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Company {
     /// Its name; the first part of its action IDs.
@@ -137,7 +138,7 @@ pub struct Company {
 }
 
 /// What one action of a Company consists of.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ActionShape {
     /// Its steps in order; `succeeded` means that each was done once.
@@ -148,7 +149,7 @@ pub struct ActionShape {
 }
 
 /// A Session that an Agent started.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Session {
     /// The Session's ID at its Company.
@@ -164,7 +165,7 @@ pub struct Session {
 }
 
 /// A request leaves its sender.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Call {
     /// Identifies the call in this history.
@@ -204,7 +205,7 @@ pub struct Call {
 }
 
 /// What a request is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Purpose {
     /// A discovery document: `poppy.json`, authorization server metadata, OpenAPI description.
@@ -234,7 +235,7 @@ pub enum Purpose {
 }
 
 /// `approved_by` of a confirm (Operations 5.1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovedBy {
     /// The User approved this revision.
@@ -244,7 +245,7 @@ pub enum ApprovedBy {
 }
 
 /// A request ended for its caller.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Return {
     /// The call that ended.
@@ -269,7 +270,7 @@ pub struct Return {
 }
 
 /// How a request ended for its caller.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// An answer that carried an operation, and no refusal.
@@ -285,7 +286,7 @@ pub enum Outcome {
 }
 
 /// An operation as an answer showed it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct View {
     /// The action ID, `company/operation/id`.
@@ -311,7 +312,7 @@ pub struct View {
 }
 
 /// The state of an operation (Operations 3).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
     /// Waiting to be confirmed.
@@ -329,7 +330,7 @@ pub enum State {
 }
 
 /// `confirmation` of an operation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Confirmation {
     /// The confirmed revision.
@@ -341,7 +342,7 @@ pub struct Confirmation {
 }
 
 /// The full terms behind a digest.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Terms {
     /// The digest that views, approvals and effects name.
@@ -360,7 +361,7 @@ pub struct Terms {
 }
 
 /// A Company issued a revision.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Offer {
     /// The action ID.
@@ -374,7 +375,7 @@ pub struct Offer {
 }
 
 /// What a User was shown and answered.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Approval {
     /// What happened at the User's surface.
@@ -399,7 +400,7 @@ pub struct Approval {
 }
 
 /// What happened at a User's surface.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ApprovalIs {
     /// The terms were shown.
@@ -419,7 +420,7 @@ pub enum ApprovalIs {
 }
 
 /// The bounds of a standing permission.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bounds {
     /// The Company it is for.
@@ -433,7 +434,7 @@ pub struct Bounds {
 }
 
 /// What became of one copy of a request, seen on the wire.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Wire {
     /// The call.
@@ -454,7 +455,7 @@ pub struct Wire {
 }
 
 /// What was seen of a copy on the wire.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WireIs {
     /// It reached the receiver.
@@ -464,7 +465,7 @@ pub enum WireIs {
 }
 
 /// A Company's request to its backend.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Attempt {
     /// The action ID.
@@ -481,7 +482,7 @@ pub struct Attempt {
 }
 
 /// Whether a request to a backend left, or its answer came.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AttemptIs {
     /// The request left.
@@ -493,7 +494,7 @@ pub enum AttemptIs {
 }
 
 /// What a Company learnt of a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Learnt {
     /// It took effect.
@@ -503,7 +504,7 @@ pub enum Learnt {
 }
 
 /// A fault struck.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FaultStruck {
     /// The fault's ID in the scenario (`F1`).
@@ -535,7 +536,7 @@ pub struct FaultStruck {
 }
 
 /// The wall clock of all parties was moved on, in one step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClockMoved {
     /// From when on it is moved, in nanoseconds since the run began; before this record, or at it.
@@ -545,7 +546,7 @@ pub struct ClockMoved {
 }
 
 /// A party started or stopped.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Lifecycle {
     /// The party.
@@ -557,7 +558,7 @@ pub struct Lifecycle {
 }
 
 /// Whether a party started or stopped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LifecycleIs {
     /// It takes requests from now on.
@@ -567,7 +568,7 @@ pub enum LifecycleIs {
 }
 
 /// The run passed into another phase.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Phase {
     /// The phase that begins.
@@ -578,7 +579,7 @@ pub struct Phase {
 }
 
 /// The phases of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PhaseIs {
     /// Journeys start; faults strike in their windows.
@@ -592,7 +593,7 @@ pub enum PhaseIs {
 }
 
 /// The trailer of a complete history.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct End {
     /// Records before this one in this file.
@@ -628,7 +629,7 @@ pub enum LedgerEntry {
 }
 
 /// Something took effect.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Effect {
     /// Identifies the effect.
@@ -651,7 +652,7 @@ pub struct Effect {
 
 /// How often one operation was performed, as its Company counts. What its Agents had heard by then is in the history
 /// before this entry's place.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Performed {
     /// The action ID.
@@ -662,7 +663,7 @@ pub struct Performed {
 
 /// How many performances of how many operations there were during the run, as the Company counts: what it said at the
 /// end less what it said at the beginning.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Totals {
     /// The Company.
@@ -674,7 +675,7 @@ pub struct Totals {
 }
 
 /// A request to the backend, as the backend saw it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BackendRequest {
     /// The action ID.

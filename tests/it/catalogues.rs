@@ -1,10 +1,11 @@
-//! `poppyfield rules` and `poppyfield mutants` as a user runs them.
+//! `poppyfield rules`, `schema history` and `mutants` as a user runs them.
 
 use std::process::Output;
 
+use poppyfield::{identity::Signatures, sim::Outcome};
 use serde_json::Value;
 
-use crate::program::poppyfield;
+use crate::{defects::shipped, program::poppyfield};
 
 fn answered(arguments: &[&str]) -> Output {
     poppyfield().args(arguments).output().expect("the program runs")
@@ -18,6 +19,26 @@ fn a_rule_is_printed_and_one_that_is_not_known_is_a_usage_error() {
     let unknown = answered(&["rules", "double-efect"]);
     assert_eq!(unknown.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&unknown.stderr).contains("did you mean `double-effect`?"), "{unknown:?}");
+}
+
+/// Whoever writes a history with another program has the schema alone to go by.
+#[test]
+fn every_line_of_a_run_is_what_the_schema_says() {
+    let outcome = Outcome::of(&shipped("timeout-recovery", 1, 60).into(), Signatures::Fast).expect("it runs");
+    for (kind, lines) in [
+        ("history", outcome.history.iter().map(serde_json::to_value).collect::<Vec<_>>()),
+        ("ledger", outcome.ledger.iter().map(serde_json::to_value).collect()),
+    ] {
+        let printed = answered(&["schema", kind]);
+        let schema: Value = serde_json::from_slice(&printed.stdout).expect("JSON");
+        let validator = jsonschema::draft7::new(&schema).expect("a schema");
+        assert!(lines.len() > 100, "{} lines", lines.len());
+        for line in lines {
+            let line = line.expect("JSON");
+            let errors: Vec<String> = validator.iter_errors(&line).map(|error| error.to_string()).collect();
+            assert!(errors.is_empty(), "{line}: {errors:?}");
+        }
+    }
 }
 
 #[test]
