@@ -205,6 +205,9 @@ catalogue! {
     RevisionAfterConfirm = "revision-after-confirm", Company, Must, ["OC-12"], seen(&[Calls]),
         "The terms changed after an accepted confirm: an answer shows another revision than its own confirmation names.",
         "propose 1..2 proposed r1; confirm r1 5..6 in_progress r1; read 20..21 failed r2 conf=1";
+    StandingPermissionAccepted = "standing-permission-accepted", Company, Must, ["OC-24"], seen(&[Calls]),
+        "A confirmation claims a standing permission, and every answer that showed its revision had said that only the User's own approval is accepted.",
+        "propose 1..2 proposed r1 only_user=; confirm r1 by=standing 5..6 failed r1 by=standing only_user=";
     ConfirmationRewritten = "confirmation-rewritten", Company, Must, ["OC-12"], seen(&[Calls]),
         "Two answers showed different confirmations of one operation.",
         "propose 1..2 proposed r1; confirm r1 5..6 in_progress r1 at=5; read 8..9 failed r1 at=6";

@@ -8,7 +8,7 @@ use super::ground::Ground;
 use super::revisions;
 use super::tally::Tally;
 use super::time::Wall;
-use crate::history::record::{Outcome, Purpose};
+use crate::history::record::{ApprovedBy, Outcome, Purpose};
 
 /// Refusals that a confirm may get beside another one of the same revision that was accepted: they are about its own
 /// credential, its form or the Company's limits, or the Company has forgotten an operation that became final.
@@ -32,6 +32,7 @@ pub(crate) fn judge(case: &Case, ground: &Ground, tally: &mut Tally) {
     }
     judge_cause(case, ground, tally);
     judge_revision(case, ground, tally);
+    judge_permission(case, tally);
     judge_kept(case, tally);
     judge_repeats(case, tally);
 }
@@ -98,6 +99,28 @@ fn judge_revision(case: &Case, ground: &Ground, tally: &mut Tally) {
         evidence.extend(earliest.map(Ask::sent_evidence));
         tally.found(Anomaly::RevisionAfterConfirm, Some(case), look.heard, sentence, evidence);
     }
+}
+
+/// `standing-permission-accepted`. What a revision requires is to be one thing; where answers differ about it, either was
+/// true when the confirm came, and nobody is accused.
+fn judge_permission(case: &Case, tally: &mut Tally) {
+    let by_standing = |confirmed: &Confirmed| confirmed.approved_by == ApprovedBy::StandingPermission;
+    let claimed =
+        case.looks.iter().find_map(|look| Some((look, look.confirmation.as_ref().filter(|it| by_standing(it))?)));
+    let Some((look, confirmed)) = claimed.filter(|_| tally.judges(Anomaly::StandingPermissionAccepted)) else { return };
+    let mut shown = case.looks.iter().filter(|look| look.revision == confirmed.revision);
+    if shown.clone().next().is_none() || !shown.clone().all(|look| look.approval_required) {
+        return;
+    }
+    let sentence = format!(
+        "A standing permission was accepted for revision {} of {}, which requires the User's own approval.",
+        confirmed.revision, case.action
+    );
+    let mut evidence = vec![look.evidence()];
+    evidence.extend(shown.next().map(Look::evidence));
+    let confirm = case.possible_confirms().find(|ask| ask.approved_by == Some(ApprovedBy::StandingPermission));
+    evidence.extend(confirm.map(Ask::sent_evidence));
+    tally.found(Anomaly::StandingPermissionAccepted, Some(case), look.heard, sentence, evidence);
 }
 
 /// `confirmation-rewritten`.

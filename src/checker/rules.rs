@@ -182,8 +182,7 @@ pub const RULES: &[Rule] = &[
         .unchecked(ONE_CHANNEL),
     must("OC-23", "5.2", "A confirm is checked in full before anything is performed.")
         .unchecked("its parts are judged one by one: OC-8, OC-11, OC-36"),
-    must("OC-24", "5.1, 5.2", "A standing permission is refused where `user_approval_required` is true.")
-        .unchecked("not yet: a Personal Agent that uses one there is found (OA-7), a Company that takes it is not"),
+    must("OC-24", "5.1, 5.2", "A standing permission is refused where `user_approval_required` is true."),
     must("OC-25", "5.2", "A repeated confirm returns the operation and does nothing."),
     must("OC-26", "5.2", "An accepted confirm sets `confirmation` and leaves `proposed`."),
     must("OC-27", "5.2", "Quick actions answer with a final state, slow ones with `in_progress` and `Retry-After`.")

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::Plan;
+use super::{Approval, Plan};
 
 /// Defines a catalogue of words: an enum, its kebab-case names, and a sentence about each.
 macro_rules! catalogue {
@@ -92,6 +92,8 @@ catalogue! {
         ReviveFailed => "revive-failed",
         /// A repeated confirm is refused instead of answered with the operation.
         RefuseRepeatedConfirm => "refuse-repeated-confirm",
+        /// A standing permission is taken where only the User's own approval is accepted.
+        AcceptStandingPermission => "accept-standing-permission",
         /// Operations are given to Agents that do not list the extension.
         IgnoreExtensionListing => "ignore-extension-listing",
     }
@@ -155,13 +157,22 @@ impl Defect {
         }
     }
 
-    /// Switches it on in every party that may have it, and nothing else; a leak of operations gets Agents to leak to.
+    /// Switches it on in every party that may have it, and nothing else; but a leak of operations gets Agents to
+    /// leak to, and a Company that takes every standing permission gets Agents that claim them where its actions want the User.
     pub fn switch_on(self, plan: &mut Plan) {
         match self {
             Self::Company(defect) => {
                 plan.companies.iter_mut().for_each(|company| company.defects = [defect].into_iter().collect());
-                if defect == CompanyDefect::IgnoreExtensionListing {
-                    plan.swarm.operators_without_extension = plan.swarm.operators.div_ceil(2);
+                match defect {
+                    CompanyDefect::IgnoreExtensionListing => {
+                        plan.swarm.operators_without_extension = plan.swarm.operators.div_ceil(2);
+                    }
+                    CompanyDefect::AcceptStandingPermission => {
+                        plan.swarm.defects = [AgentDefect::StandingTooWide].into_iter().collect();
+                        let actions = plan.companies.iter_mut().flat_map(|company| company.actions.values_mut());
+                        actions.for_each(|action| action.approval = Approval::User);
+                    }
+                    _ => {}
                 }
             }
             Self::Agent(defect) => plan.swarm.defects = [defect].into_iter().collect(),

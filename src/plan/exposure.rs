@@ -92,6 +92,9 @@ impl CompanyDefect {
                 &["double-effect", "hidden-effect", "partial-effect-untold"],
             ),
             Self::RefuseRepeatedConfirm => shown("confirm-storm", "repeat-confirm-refused", &[]),
+            Self::AcceptStandingPermission => {
+                shown("timeout-recovery", "standing-permission-accepted", &["standing-permission-abuse"])
+            }
             Self::IgnoreExtensionListing => shown("timeout-recovery", "extension-leak", &[]),
         }
     }

@@ -34,6 +34,7 @@ pub const ANOMALIES: &[&str] = &[
     "mutated-revision-terms",
     "stale-revision-accepted",
     "revision-after-confirm",
+    "standing-permission-accepted",
     "confirmation-rewritten",
     "phantom-confirmation",
     "confirm-accepted-after-expiry",

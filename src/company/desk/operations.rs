@@ -206,7 +206,10 @@ fn check(record: &Record, caller: Caller<'_>, request: ConfirmRequest, rules: Ru
             return Checked::Refuse(Refusal::TermsChanged);
         }
     }
-    if request.approved_by == ApprovedBy::StandingPermission && rules.action.approval == Approval::User {
+    if request.approved_by == ApprovedBy::StandingPermission
+        && rules.action.approval == Approval::User
+        && !rules.defects.has(CompanyDefect::AcceptStandingPermission)
+    {
         return Checked::Refuse(Refusal::UserApprovalRequired);
     }
     if record.state == State::Proposed { Checked::Accept } else { Checked::Repeated }

@@ -326,7 +326,7 @@ fn unknown_crash_point() {
 #[test]
 fn unknown_defect() {
     insta::assert_snapshot!(told("defects: []", "defects: [check-than-act]"), @r"
-    scenarios/small.yaml:4:46: unknown Company defect `check-than-act`; expected one of perform-again-on-retry, check-then-act, backend-retry-fresh-key, perform-latest-terms, fail-on-backend-timeout, perform-after-cancel, expiry-not-checked, stale-revision-accepted, edit-terms-in-place, expiry-not-renewed, skip-revision, perform-on-propose, acknowledge-before-perform, succeed-on-partial, swallow-partial, drop-in-progress-on-restart, expire-confirmed, rewrite-confirmation, revive-failed, refuse-repeated-confirm, ignore-extension-listing; did you mean `check-then-act`?
+    scenarios/small.yaml:4:46: unknown Company defect `check-than-act`; expected one of perform-again-on-retry, check-then-act, backend-retry-fresh-key, perform-latest-terms, fail-on-backend-timeout, perform-after-cancel, expiry-not-checked, stale-revision-accepted, edit-terms-in-place, expiry-not-renewed, skip-revision, perform-on-propose, acknowledge-before-perform, succeed-on-partial, swallow-partial, drop-in-progress-on-restart, expire-confirmed, rewrite-confirmation, revive-failed, refuse-repeated-confirm, accept-standing-permission, ignore-extension-listing; did you mean `check-then-act`?
       4 |   shop: { profile: shop, count: 2, defects: [check-than-act] }
         |                                              ^
     ");
