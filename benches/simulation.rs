@@ -43,6 +43,11 @@ fn main() {
         println!("{} requests, {:.0} per CPU second", run.requests, run.per_second());
         return;
     }
+    // The same of so many small seeds, one after the other.
+    if let Some(seeds) = std::env::var("SEEDS").ok().and_then(|text| text.parse().ok()) {
+        println!("{:.0} seeds per CPU second", seeds_per_second(&small(), seeds, NonZeroUsize::MIN));
+        return;
+    }
     if std::env::var_os("HOUR").is_some() {
         return hour();
     }
@@ -72,11 +77,12 @@ fn main() {
     });
     println!("CPU of one operation, in microseconds");
     println!("  of 10,000 {few:.0}, of 1,000,000 {many:.0}: {:.2} times  (the bar is 1.2)", many / few);
+    let workers = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     println!("seeds per CPU second, median of {ROUNDS} rounds");
     for (what, plan, seeds) in
         [("2 Agents, 6 operations", small(), 2_000), ("20 Agents, 200 operations", middling(), 100)]
     {
-        let figure = median((0..ROUNDS).map(|_| seeds_per_second(&plan, seeds)).collect());
+        let figure = median((0..ROUNDS).map(|_| seeds_per_second(&plan, seeds, workers)).collect());
         println!("  {what:26} {figure:6.0}  ({seeds} seeds, {:.2} ms each)", 1e3 / figure);
     }
 }
@@ -130,12 +136,12 @@ fn load(name: &str) -> Plan {
     scenario::load(&path, &Overrides::default()).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
-fn seeds_per_second(plan: &Plan, seeds: u64) -> f64 {
+fn seeds_per_second(plan: &Plan, seeds: u64, workers: NonZeroUsize) -> f64 {
     let search = Search {
         first: Vec::new(),
         seed: 1,
         seeds: Some(seeds),
-        workers: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
+        workers,
         signatures: Signatures::Fast,
         fail_fast: false,
         twice: false,

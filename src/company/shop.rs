@@ -53,18 +53,35 @@ pub(super) struct Shop {
     nonces: Option<NonceIssuer>,
 }
 
+/// Where a Company is.
+#[derive(Debug)]
+pub(super) struct Addresses {
+    /// `https://{domain}`: the issuer, too.
+    pub(super) origin: String,
+    pub(super) operations_endpoint: String,
+    pub(super) token_endpoint: String,
+}
+
+impl Addresses {
+    pub(super) fn of(plan: &CompanyPlan) -> Self {
+        let origin = format!("https://{}", plan.domain);
+        let operations_endpoint = format!("{origin}/poppy/operations");
+        Self { token_endpoint: format!("{origin}/oauth/token"), operations_endpoint, origin }
+    }
+}
+
 impl Shop {
     /// Opens the tables that the Company's disk holds.
     pub(super) fn open(world: World, plan: Arc<CompanyPlan>) -> Self {
-        let origin = format!("https://{}", plan.domain);
+        let Addresses { origin, operations_endpoint, token_endpoint } = Addresses::of(&plan);
         let disk = world.disk();
         let nonces = plan.sessions.nonce_every.map(|every| {
             let key = world.draw("company.nonce-key", &plan.name, 0).bytes();
             NonceIssuer::new(&key, i64::try_from(every.as_secs()).unwrap_or(i64::MAX))
         });
         Self {
-            operations_endpoint: format!("{origin}/poppy/operations"),
-            token_endpoint: format!("{origin}/oauth/token"),
+            operations_endpoint,
+            token_endpoint,
             origin,
             records: disk.table("records"),
             wishes: disk.table("wishes"),
@@ -156,9 +173,9 @@ impl Shop {
         self.world.point(point, Passing { key: &record.action_id, attempt, action, how }).await;
     }
 
-    /// Whether Users can sign in: where some action needs it.
+    /// Whether Users can sign in.
     pub(super) fn offers_sign_in(&self) -> bool {
-        self.plan.actions.values().any(|action| action.signed_in)
+        self.plan.offers_sign_in()
     }
 
     /// Whether some action needs that scope.

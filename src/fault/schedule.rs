@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use smol_str::SmolStr;
+use smol_str::{SmolStr, format_smolstr};
 
 use super::strike::{Disturbance, SecondCopy, Struck};
 use crate::{
@@ -158,23 +158,23 @@ impl Faults {
     }
 
     fn draw(&self, fault: &Fault, aspect: &str, key: &str, attempt: u64) -> Draw {
-        Draw::new(self.seed, &format!("fault/{}/{aspect}", fault.id), key, attempt)
+        Draw::of_parts(self.seed, ["fault/", &fault.id, "/", aspect], [key], attempt)
     }
 
     /// What strikes a request to `company`, or to its backend.
     #[must_use]
     pub fn on_request(&self, now: Moment, company: &str, about: &About) -> Disturbance {
         let mut disturbance = Disturbance::default();
-        for fault in self.active(now, company) {
-            if !strikes_requests(fault, about) {
-                continue;
-            }
-            let backend = about.purpose == Purpose::Backend;
-            let key =
-                if backend { about.key.clone() } else { SmolStr::from(format!("{:?}/{}", about.purpose, about.key)) };
-            let named = Strike::on((!backend).then_some(about.purpose), about.key.clone(), about.attempt);
-            if let Some(strike) = self.strike(fault, named, &key) {
-                let how = self.draw(fault, "how", &key, about.attempt);
+        let request = Some(about.purpose).filter(|purpose| *purpose != Purpose::Backend);
+        let mut drawn_key = None;
+        for fault in self.active(now, company).filter(|fault| strikes_requests(fault, about)) {
+            let drawn_key = drawn_key.get_or_insert_with(|| match request {
+                Some(purpose) => format_smolstr!("{purpose:?}/{}", about.key),
+                None => about.key.clone(),
+            });
+            let named = Strike::on(request, about.key.clone(), about.attempt);
+            if let Some(strike) = self.strike(fault, named, drawn_key) {
+                let how = self.draw(fault, "how", drawn_key, about.attempt);
                 disturb(&mut disturbance, fault, &strike, how);
             }
         }

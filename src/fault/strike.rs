@@ -47,7 +47,9 @@ impl Disturbance {
     /// Whether nothing struck.
     #[must_use]
     pub fn is_none(&self) -> bool {
-        *self == Self::default()
+        let Self { delay, delay_answer, lose_request, lose_answer, reset, hang_up, duplicate, refuse } = self;
+        let answers = delay_answer.is_none() && lose_answer.is_none() && reset.is_none() && hang_up.is_none();
+        answers && delay.is_none() && lose_request.is_none() && duplicate.is_none() && refuse.is_none()
     }
 
     /// What is left of it on a request that is refused in front of its receiver: only that, and how long it was held until

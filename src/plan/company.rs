@@ -43,6 +43,14 @@ pub struct CompanyPlan {
     pub defects: Defects<CompanyDefect>,
 }
 
+impl CompanyPlan {
+    /// Whether Users can sign in there: where some action needs it.
+    #[must_use]
+    pub fn offers_sign_in(&self) -> bool {
+        self.actions.values().any(|action| action.signed_in)
+    }
+}
+
 /// Sessions and tokens of a Company.
 #[derive(Debug, Clone)]
 pub struct Sessions {

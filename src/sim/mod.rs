@@ -23,7 +23,7 @@ use crate::{
     identity::Signatures,
     measure::Meter,
     plan::{Invariants, Plan},
-    swarm::{self, Control, Ground, NoKeys, Ran},
+    swarm::{self, Companies, Control, Ground, NoKeys, Ran},
     world::{Clock, Field, FieldError, Lane, NotSimulated, Timeline},
 };
 
@@ -45,6 +45,8 @@ pub struct Setting {
     pub control: Control,
     /// Holds the run's field as soon as there is one.
     pub field: Arc<OnceLock<Arc<Field>>>,
+    /// The plan's Companies, if an earlier run of the same plan made them ready.
+    pub companies: Companies,
 }
 
 impl Setting {
@@ -57,7 +59,8 @@ impl Setting {
     /// History and figures go there.
     #[must_use]
     pub fn to(recorder: Recorder, meter: Meter, signatures: Signatures) -> Self {
-        Self { recorder, meter, signatures, pipes: false, control: Control::default(), field: Arc::default() }
+        let (control, field, companies) = Default::default();
+        Self { recorder, meter, signatures, pipes: false, control, field, companies }
     }
 }
 
@@ -115,7 +118,7 @@ pub fn simulate(plan: &Arc<Plan>, setting: &Setting) -> Result<Simulated, Simula
     };
     let simulated = panics::noted(|| {
         timeline.run(async {
-            let field = swarm::set_up(plan, ground).await?;
+            let field = swarm::set_up_again(plan, &setting.companies, ground).await?;
             // Whoever watches had its chance to look before: a setting is for one run.
             let _ = setting.field.set(Arc::clone(&field));
             let ran = swarm::run(plan, &field, &setting.meter, &setting.control).await?;

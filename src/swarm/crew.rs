@@ -165,10 +165,12 @@ impl Crew {
         let held = self.field.now().since(asked);
         let run = JourneyRun { intent: start.intent.into(), number, company, due, held };
         async move {
+            // Boxed here: its kilobytes would be moved by each layer that tracks and spawns what is around it.
+            let journey = Box::pin(agent::run_journey(&person, &journey, run));
             let end = tokio::select! {
                 biased;
                 () = crew.abort.cancelled() => None,
-                end = agent::run_journey(&person, &journey, run) => Some(end),
+                end = journey => Some(end),
             };
             drop(seat);
             crew.in_flight.fetch_sub(1, Ordering::Relaxed);

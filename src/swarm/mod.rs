@@ -22,7 +22,7 @@ pub use diary::Diary;
 pub use due::DueTimes;
 pub use probe::{NotLoaded, Reached, probe};
 pub use run::{Control, NoKeys, Ran, run};
-pub use set_up::{Ground, serve, set_up};
+pub use set_up::{Companies, Ground, serve, set_up, set_up_again};
 pub use usage::Usage;
 
 pub use crate::agent::{Absent, NoCount};

@@ -1,13 +1,16 @@
 //! Puts the parties of a plan on a field.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, OnceLock},
+};
 
 use axum::Router;
 use jiff::Timestamp;
 
 use crate::{
     agent, backend,
-    company::{self, Databases},
+    company::{self, Databases, Premises},
     fault::Faults,
     history::{
         Event, Recorder,
@@ -32,6 +35,17 @@ pub struct Ground {
     pub first_port: Option<u16>,
     /// The hosts of a target that may be loaded although they are not on loopback.
     pub may_load: BTreeSet<String>,
+}
+
+/// The Companies of a plan, made ready by the first run and there for those that follow. For runs of one plan: they may
+/// differ in their seeds, but not in their Companies.
+#[derive(Debug, Clone, Default)]
+pub struct Companies(Arc<OnceLock<Vec<Premises>>>);
+
+impl Companies {
+    fn of(&self, plans: &[CompanyPlan]) -> &[Premises] {
+        self.0.get_or_init(|| plans.iter().map(|plan| Premises::of(Arc::new(plan.clone()))).collect())
+    }
 }
 
 /// Everything that happens, seen from all sides: what the harness observes of its own parties.
@@ -59,6 +73,15 @@ const AGENT_SIDE: [Observation; 3] = [Observation::Calls, Observation::Approvals
 ///
 /// If a socket cannot be opened, or a certificate or the HTTP client cannot be made.
 pub async fn set_up(plan: &Plan, ground: Ground) -> Result<Arc<Field>, FieldError> {
+    set_up_again(plan, &Companies::default(), ground).await
+}
+
+/// As [`set_up`], with Companies that an earlier run may have made ready.
+///
+/// # Errors
+///
+/// As [`set_up`].
+pub async fn set_up_again(plan: &Plan, companies: &Companies, ground: Ground) -> Result<Arc<Field>, FieldError> {
     if let Some(target) = &plan.target {
         return set_up_target(plan, target, ground).await;
     }
@@ -66,7 +89,7 @@ pub async fn set_up(plan: &Plan, ground: Ground) -> Result<Arc<Field>, FieldErro
     let header = header(plan.seed, &ground, &EVERYTHING);
     let field = new_field(header, Some(plan), &plan.companies, ground)?;
     open_operators(&field, plan, None).await?;
-    open_companies(&field, &plan.companies, first_port, company::router).await?;
+    open_companies(&field, companies.of(&plan.companies), first_port, company::router).await?;
     Ok(field)
 }
 
@@ -122,7 +145,8 @@ pub async fn serve(seed: u64, companies: &[CompanyPlan], ground: Ground) -> Resu
     let first_port = ground.first_port;
     let header = header(seed, &ground, &COMPANY_SIDE);
     let field = new_field(header, None, companies, ground)?;
-    open_companies(&field, companies, first_port, company::witnessed_router).await?;
+    let ready = Companies::default();
+    open_companies(&field, ready.of(companies), first_port, company::witnessed_router).await?;
     Ok(field)
 }
 
@@ -145,14 +169,14 @@ fn new_field(
 /// Opens each Company and the backend behind it.
 async fn open_companies(
     field: &Arc<Field>,
-    companies: &[CompanyPlan],
+    companies: &[Premises],
     first_port: Option<u16>,
-    router: fn(World, Arc<CompanyPlan>, &Databases) -> Router,
+    router: fn(World, &Premises, &Databases) -> Router,
 ) -> Result<(), FieldError> {
     let databases = Databases::default();
-    for (company, index) in companies.iter().zip(0u16..) {
-        let company = Arc::new(company.clone());
-        let settings = Arc::clone(&company);
+    for (premises, index) in companies.iter().zip(0u16..) {
+        let company = premises.plan();
+        let settings = Arc::clone(company);
         let backend = Host {
             party: Party::new(PartyKind::Backend, format!("{BACKEND_PREFIX}{}", company.name)),
             names: vec![format!("{BACKEND_PREFIX}{}", company.domain)],
@@ -161,13 +185,13 @@ async fn open_companies(
             make: Box::new(move |world| backend::router(world, Arc::clone(&settings))),
         };
         field.open(backend).await?;
-        let databases = databases.clone();
+        let (databases, premises) = (databases.clone(), premises.clone());
         let front = Host {
             party: Party::new(PartyKind::Company, company.name.clone()),
             names: vec![company.domain.to_string()],
             direct: false,
             port: first_port.map_or(0, |first| first.saturating_add(index)),
-            make: Box::new(move |world| router(world, Arc::clone(&company), &databases)),
+            make: Box::new(move |world| router(world, &premises, &databases)),
         };
         field.open(front).await?;
     }

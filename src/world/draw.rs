@@ -15,10 +15,21 @@ impl Draw {
     /// The choice for `purpose` that `key` and `attempt` name under `seed`.
     #[must_use]
     pub fn new(seed: u64, purpose: &str, key: &str, attempt: u64) -> Self {
+        Self::of_parts(seed, [purpose], [key], attempt)
+    }
+
+    /// The same choice where purpose and key come in parts, so that nobody has to put those together first.
+    #[must_use]
+    pub fn of_parts<const P: usize, const K: usize>(
+        seed: u64,
+        purpose: [&str; P],
+        key: [&str; K],
+        attempt: u64,
+    ) -> Self {
         let mut hasher = SipHasher13::new_with_keys(seed, attempt);
-        hasher.write(purpose.as_bytes());
+        purpose.iter().for_each(|part| hasher.write(part.as_bytes()));
         hasher.write_u8(0xff); // no UTF-8 text holds this byte, so purpose and key cannot run into each other
-        hasher.write(key.as_bytes());
+        key.iter().for_each(|part| hasher.write(part.as_bytes()));
         Self(hasher.finish())
     }
 
@@ -86,6 +97,7 @@ mod tests {
     fn a_choice_is_the_same_on_every_machine() {
         assert_eq!(Draw::new(7, "latency", "op_17", 3).bits(), PINNED_BITS);
         assert_eq!(Draw::new(7, "latency", "op_17", 3).bytes::<4>(), PINNED_BYTES);
+        assert_eq!(Draw::of_parts(7, ["lat", "", "ency"], ["op", "_17"], 3).bits(), PINNED_BITS);
     }
 
     const PINNED_BITS: u64 = 16_284_378_829_953_871_017;

@@ -22,7 +22,8 @@ impl Incarnation {
 
     /// Runs `future` until it ends or the incarnation does.
     pub(super) fn spawn<F: Future<Output = ()> + Send + 'static>(&self, future: F) {
-        self.tasks.spawn(future::or(self.stopped.clone().cancelled_owned(), future));
+        // Boxed first: what takes kilobytes would be moved by each layer that tracks and spawns it.
+        self.tasks.spawn(future::or(self.stopped.clone().cancelled_owned(), Box::pin(future)));
     }
 
     /// Ends the incarnation; returns when each of its tasks is dropped, so that none acts afterwards.

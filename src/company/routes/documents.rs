@@ -11,10 +11,13 @@ use bytes::Bytes;
 use http::{HeaderValue, header};
 use serde::Serialize;
 
-use super::{OPENAPI_PATH, Shop};
-use crate::protocol::{
-    AuthorizationServerMetadata, PoppyDocument,
-    discovery::{ApiEntry, Auth, ExtensionEntry, OPERATIONS_EXTENSION, Organization, SignInEntry},
+use super::{Addresses, OPENAPI_PATH};
+use crate::{
+    plan::CompanyPlan,
+    protocol::{
+        AuthorizationServerMetadata, PoppyDocument,
+        discovery::{ApiEntry, Auth, ExtensionEntry, OPERATIONS_EXTENSION, Organization, SignInEntry},
+    },
 };
 
 /// An endpoint that serves a document.
@@ -38,17 +41,16 @@ pub(super) fn written(document: &impl Serialize) -> Bytes {
 }
 
 /// `poppy.json`.
-pub(super) fn poppy(shop: &Shop) -> Bytes {
-    let plan = &shop.plan;
-    let mut operations = ExtensionEntry::at(plan.operations_version.as_str(), shop.operations_endpoint.as_str());
-    operations.resource = plan.sessions.operations_resource.then(|| shop.operations_endpoint.clone());
+pub(super) fn poppy(plan: &CompanyPlan, addresses: &Addresses) -> Bytes {
+    let mut operations = ExtensionEntry::at(plan.operations_version.as_str(), addresses.operations_endpoint.as_str());
+    operations.resource = plan.sessions.operations_resource.then(|| addresses.operations_endpoint.clone());
     written(&PoppyDocument {
         protocol_version: plan.sessions.mode.protocol_version().to_owned(),
         organization: Organization { name: plan.title.clone(), domain: plan.domain.to_string() },
-        auth: Some(auth(shop)),
+        auth: Some(auth(plan, addresses)),
         apis: vec![ApiEntry {
             type_: "openapi".to_owned(),
-            url: format!("{}{OPENAPI_PATH}", shop.origin),
+            url: format!("{}{OPENAPI_PATH}", addresses.origin),
             description: Some("Orders".to_owned()),
             resource: None,
         }],
@@ -57,16 +59,16 @@ pub(super) fn poppy(shop: &Shop) -> Bytes {
 }
 
 /// How Sessions are had and signed in.
-fn auth(shop: &Shop) -> Auth {
-    let custom_scopes = scopes(shop);
-    let device = shop.offers_sign_in().then(|| SignInEntry { scopes: custom_scopes.keys().cloned().collect() });
-    Auth { issuer: shop.origin.clone(), device, custom_scopes }
+fn auth(plan: &CompanyPlan, addresses: &Addresses) -> Auth {
+    let custom_scopes = scopes(plan);
+    let device = plan.offers_sign_in().then(|| SignInEntry { scopes: custom_scopes.keys().cloned().collect() });
+    Auth { issuer: addresses.origin.clone(), device, custom_scopes }
 }
 
 /// Each scope that some action needs, and what it allows.
-fn scopes(shop: &Shop) -> BTreeMap<String, String> {
+fn scopes(plan: &CompanyPlan) -> BTreeMap<String, String> {
     let mut scopes: BTreeMap<String, String> = BTreeMap::new();
-    for action in shop.plan.actions.values() {
+    for action in plan.actions.values() {
         if let Some(scope) = &action.scope {
             let text = scopes.entry(scope.to_string()).or_insert_with(|| "Actions on your orders:".to_owned());
             text.push(' ');
@@ -77,12 +79,13 @@ fn scopes(shop: &Shop) -> BTreeMap<String, String> {
 }
 
 /// Authorization server metadata.
-pub(super) fn authorization_server(shop: &Shop) -> Bytes {
-    let domains = vec![shop.plan.domain.to_string()];
-    let mut metadata = AuthorizationServerMetadata::new(shop.origin.as_str(), shop.token_endpoint.as_str(), domains);
-    metadata.revocation_endpoint = Some(format!("{}/oauth/revoke", shop.origin));
-    if shop.offers_sign_in() {
-        metadata = metadata.with_device_sign_in(format!("{}/oauth/device", shop.origin));
+pub(super) fn authorization_server(plan: &CompanyPlan, addresses: &Addresses) -> Bytes {
+    let domains = vec![plan.domain.to_string()];
+    let mut metadata =
+        AuthorizationServerMetadata::new(addresses.origin.as_str(), addresses.token_endpoint.as_str(), domains);
+    metadata.revocation_endpoint = Some(format!("{}/oauth/revoke", addresses.origin));
+    if plan.offers_sign_in() {
+        metadata = metadata.with_device_sign_in(format!("{}/oauth/device", addresses.origin));
     }
     written(&metadata)
 }

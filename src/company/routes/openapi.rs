@@ -4,13 +4,13 @@
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
-use super::{Shop, documents::written};
-use crate::plan::Action;
+use super::{Addresses, documents::written};
+use crate::plan::{Action, CompanyPlan};
 
 /// The description of a Company's API.
-pub(super) fn describe(shop: &Shop) -> Bytes {
+pub(super) fn describe(plan: &CompanyPlan, addresses: &Addresses) -> Bytes {
     let mut paths = Map::new();
-    for action in shop.plan.actions.values() {
+    for action in plan.actions.values() {
         paths.insert(format!("/orders/{{order_id}}/{}s", action.name), json!({ "post": propose(action) }));
         if action.operation {
             let path = format!("/orders/{{order_id}}/{}s/{{operation_id}}", action.name);
@@ -19,8 +19,8 @@ pub(super) fn describe(shop: &Shop) -> Bytes {
     }
     written(&json!({
         "openapi": "3.1.0",
-        "info": { "title": shop.plan.title, "version": "1" },
-        "servers": [{ "url": shop.origin }],
+        "info": { "title": plan.title, "version": "1" },
+        "servers": [{ "url": addresses.origin }],
         "paths": paths,
         "components": {
             "securitySchemes": { "session": { "type": "http", "scheme": "DPoP" } },

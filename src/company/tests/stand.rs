@@ -182,9 +182,9 @@ impl Stand {
         let backend_name = format!("backend.{name}").into();
         let make: Make = Box::new(move |world| crate::backend::router(world, Arc::clone(&backend)));
         field.open(host(PartyKind::Backend, backend_name, format!("backend.{domain}"), make)).await.unwrap();
-        let make: Make = Box::new(move |world| {
-            crate::company::router(world, Arc::clone(&plan), &crate::company::Databases::default())
-        });
+        let premises = crate::company::Premises::of(plan);
+        let make: Make =
+            Box::new(move |world| crate::company::router(world, &premises, &crate::company::Databases::default()));
         field.open(host(PartyKind::Company, name, domain.to_string(), make)).await.unwrap();
         let operator = Arc::new(Operator { key: AtomicU8::new(1), ..Operator::default() });
         let serving = Arc::clone(&operator);

@@ -12,7 +12,7 @@ use crate::{
     measure::{Meter, counter, reached},
     plan::{CrashPoint, Expectation, Plan},
     sim::{Outcome, Setting, SimulationError, coverage::Coverage, crash_points::Spot, judged, panics},
-    swarm::Control,
+    swarm::{Companies, Control},
 };
 
 /// What was tried.
@@ -130,17 +130,23 @@ impl Trial {
     }
 }
 
-/// Tries a plan; `None` if it was given up meanwhile.
-pub(super) fn attempt(of: TrialOf, plan: &Arc<Plan>, search: &Search, stop: &CancellationToken) -> Option<Trial> {
+/// Tries a plan whose Companies may be ready; `None` if it was given up meanwhile.
+pub(super) fn attempt(
+    of: TrialOf,
+    plan: &Arc<Plan>,
+    companies: &Companies,
+    search: &Search,
+    stop: &CancellationToken,
+) -> Option<Trial> {
     let mut trial = Trial::of(of);
     let tried = || -> Result<bool, SimulationError> {
-        let (outcome, points) = run(plan, search, stop)?;
+        let (outcome, points) = run(plan, companies, search, stop)?;
         if outcome.simulated.ran.interrupted {
             return Ok(false);
         }
         take(&mut trial, plan, &outcome, points);
         if search.twice {
-            let (again, _) = run(plan, search, stop)?;
+            let (again, _) = run(plan, companies, search, stop)?;
             if again.simulated.ran.interrupted {
                 return Ok(false);
             }
@@ -161,9 +167,15 @@ pub(super) fn attempt(of: TrialOf, plan: &Arc<Plan>, search: &Search, stop: &Can
 }
 
 /// Simulates a plan and keeps all but times in memory; with how often crash points were come to.
-fn run(plan: &Arc<Plan>, search: &Search, stop: &CancellationToken) -> Result<(Outcome, Passed), SimulationError> {
+fn run(
+    plan: &Arc<Plan>,
+    companies: &Companies,
+    search: &Search,
+    stop: &CancellationToken,
+) -> Result<(Outcome, Passed), SimulationError> {
     let mut setting = Setting::to(Recorder::in_memory(), Meter::counting(), search.signatures);
     setting.control = Control { stop: stop.clone(), ..Control::default() };
+    setting.companies = companies.clone();
     let field = Arc::clone(&setting.field);
     let outcome = Outcome::in_setting(plan, setting)?;
     Ok((outcome, field.get().map(|field| field.points_passed()).unwrap_or_default()))

@@ -15,7 +15,7 @@ use super::{
     explored::Explored,
     trial::{Trial, TrialOf, attempt},
 };
-use crate::plan::Plan;
+use crate::{plan::Plan, swarm::Companies};
 
 /// Tries what `search` says and tells `each` of every trial, in order: first the crashes, then the seeds.
 ///
@@ -53,6 +53,8 @@ struct Queue<'a> {
     plan: &'a Plan,
     search: &'a Search,
     watch: &'a Watch,
+    /// The Companies of all seeds.
+    companies: Companies,
     /// The next place that nobody took.
     next: AtomicU64,
     /// No place after this one is worth trying.
@@ -67,7 +69,8 @@ impl<'a> Queue<'a> {
         let seeds = search.seeds.unwrap_or(most).min(most);
         let last = first.saturating_add(seeds);
         // `last` is one past the end until here; a search for nothing ends before it begins.
-        Self { plan, search, watch, next: AtomicU64::new(u64::from(last == 0)), last: AtomicU64::new(last.max(1) - 1) }
+        let (next, last) = (AtomicU64::new(u64::from(last == 0)), AtomicU64::new(last.max(1) - 1));
+        Self { plan, search, watch, companies: Companies::default(), next, last }
     }
 
     /// One worker's part: takes the next place until none is left.
@@ -77,8 +80,8 @@ impl<'a> Queue<'a> {
             if place > self.last.load(Ordering::Relaxed) {
                 return;
             }
-            let (of, plan) = self.at(place);
-            let Some(trial) = attempt(of, &plan, self.search, &self.watch.stop) else { return };
+            let (of, plan, companies) = self.at(place);
+            let Some(trial) = attempt(of, &plan, &companies, self.search, &self.watch.stop) else { return };
             self.watch.count(&trial);
             if self.search.fail_fast && trial.fails() {
                 self.last.fetch_min(place, Ordering::Relaxed);
@@ -89,14 +92,14 @@ impl<'a> Queue<'a> {
         }
     }
 
-    /// What is tried at a place.
-    fn at(&self, place: u64) -> (TrialOf, Arc<Plan>) {
+    /// What is tried at a place, and its Companies.
+    fn at(&self, place: u64) -> (TrialOf, Arc<Plan>, Companies) {
         let first = self.search.first.len() as u64;
         match usize::try_from(place).ok().and_then(|place| self.search.first.get(place)) {
-            Some(first) => (TrialOf::Crash(first.spot.clone()), Arc::clone(&first.plan)),
+            Some(first) => (TrialOf::Crash(first.spot.clone()), Arc::clone(&first.plan), Companies::default()),
             None => {
                 let seed = self.search.seed.wrapping_add(place - first);
-                (TrialOf::Seed(seed), Arc::new(Plan { seed, ..self.plan.clone() }))
+                (TrialOf::Seed(seed), Arc::new(Plan { seed, ..self.plan.clone() }), self.companies.clone())
             }
         }
     }
