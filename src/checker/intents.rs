@@ -5,6 +5,7 @@ use smol_str::SmolStr;
 
 use super::anomaly::Anomaly;
 use super::case::{Case, Point, note};
+use super::cases::Cases;
 use super::ground::Ground;
 use super::tally::Tally;
 use crate::history::record::{Call, State};
@@ -43,7 +44,7 @@ impl Intents {
 
     /// `duplicate-proposal`. Whoever was told of a final state, the Agent is not accused after it; nor after the
     /// expiry of a proposal that nobody confirmed, which needs no answer to be known.
-    pub(crate) fn judge(&self, cases: &[Case], ground: &Ground, tally: &mut Tally) {
+    pub(crate) fn judge(&self, cases: &Cases, ground: &Ground, tally: &mut Tally) {
         for again in &self.proposals {
             if !tally.judges(Anomaly::DuplicateProposal) {
                 return;
@@ -53,9 +54,9 @@ impl Intents {
             if first.process != again.process || !ground.before(given, again.sent) {
                 continue;
             }
-            let case = &cases[case];
+            let Some(case) = cases.get(case) else { continue };
             let is_over = case.finals().any(|look| !ground.before(again.sent, look.heard));
-            if is_over || may_know_it_expired(case, ground, again.sent) {
+            if is_over || may_know_it_expired(&case, ground, again.sent) {
                 continue;
             }
             let sentence =
@@ -65,7 +66,7 @@ impl Intents {
                 note(again.sent, format!("{} proposes {} again", again.process, again.intent)),
             ];
             evidence.extend(case.looks.first().map(super::case::Look::evidence));
-            tally.found(Anomaly::DuplicateProposal, Some(case), again.sent, sentence, evidence);
+            tally.found(Anomaly::DuplicateProposal, Some(&case), again.sent, sentence, evidence);
         }
     }
 }
