@@ -61,7 +61,7 @@ enum Pending {
     /// It names an action: where it stands.
     Placed { case: usize, ask: usize, ended: bool },
     /// A proposal: its action is not known yet.
-    Proposal { ask: Box<Ask>, kind: Option<SmolStr>, intent: Option<usize> },
+    Proposal { ask: Box<Ask>, kind: Option<SmolStr>, intent: Option<u32> },
     /// About no action.
     Other,
 }
@@ -284,7 +284,8 @@ impl Checker {
                 let ask = target.asks.len() - 1;
                 look(&mut self.cases, &self.ground, (case, ask), case, view);
                 if let Some(intent) = intent {
-                    self.intents.answered(intent, point, case);
+                    // No memory holds so many cases that the number were cut.
+                    self.intents.answered(intent, point, case as u32);
                 }
             }
             Pending::Other => {}
