@@ -119,7 +119,7 @@ fn judge_standing(case: &Case, ground: &Ground, tally: &mut Tally, ask: &Ask) ->
 fn uncovered(case: &Case, ground: &Ground, ask: &Ask, evidence: &mut Vec<Evidence>) -> Option<&'static str> {
     let digest = case.looks.iter().find(|look| Some(look.revision) == ask.revision).map(|look| &look.terms);
     let terms = digest.and_then(|digest| ground.terms.get(digest));
-    let kind = terms.and_then(|terms| terms.kind.as_ref()).or(case.kind.as_ref());
+    let kind = terms.and_then(|terms| terms.work.kind.as_ref()).or(case.kind.as_ref());
     let money = terms.and_then(|terms| terms.money.as_ref());
     // Where the Session does not say whose it is, any User's permission may be meant.
     let mut in_force: Vec<(Point, &str, &Bounds)> = Vec::new();
@@ -137,7 +137,7 @@ fn uncovered(case: &Case, ground: &Ground, ask: &Ask, evidence: &mut Vec<Evidenc
         bounds.company == case.company()
             && kind.is_none_or(|kind| *kind == bounds.kind)
             && money.is_none_or(|money| {
-                money.currency == bounds.currency
+                money.currency == bounds.currency.as_bytes()
                     && i64::try_from(bounds.up_to_minor).is_ok_and(|bound| money.minor <= bound)
             })
     };

@@ -7,7 +7,7 @@ use super::time::Wall;
 use crate::history::record::{ApprovalIs, ApprovedBy, AttemptIs, Bounds, Learnt, Outcome, Purpose, State};
 
 /// A place in the order of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Point {
     pub(crate) seq: u64,
     pub(crate) at: u64,

@@ -7,6 +7,7 @@ use smol_str::SmolStr;
 
 use super::anomaly::Anomaly;
 use super::case::{Approved, Ask, Case, Confirmed, Counted, Did, Look, Offered, Point, Standing, Tried, add};
+use super::cases::Cases;
 use super::finding::{Counts, Judgement};
 use super::ground::Ground;
 use super::intents::Intents;
@@ -37,8 +38,7 @@ pub struct Options {
 pub struct Checker {
     options: Options,
     ground: Ground,
-    cases: Vec<Case>,
-    index: FxHashMap<SmolStr, usize>,
+    cases: Cases,
     /// By Company, then by ID.
     sessions: FxHashMap<SmolStr, FxHashMap<SmolStr, SessionFacts>>,
     pending: FxHashMap<SmolStr, Pending>,
@@ -61,7 +61,7 @@ enum Pending {
     /// It names an action: where it stands.
     Placed { case: usize, ask: usize, ended: bool },
     /// A proposal: its action is not known yet.
-    Proposal { ask: Box<Ask>, kind: Option<SmolStr>, intent: Option<usize> },
+    Proposal { ask: Box<Ask>, kind: Option<SmolStr>, intent: Option<u32> },
     /// About no action.
     Other,
 }
@@ -71,6 +71,12 @@ impl Checker {
     #[must_use]
     pub fn new(options: Options) -> Checker {
         Checker { options, ..Checker::default() }
+    }
+
+    /// A checker that keeps at most so many cases open.
+    #[cfg(test)]
+    pub(super) fn with_open(open_max: usize) -> Checker {
+        Checker { cases: Cases::with_open(open_max), ..Checker::default() }
     }
 
     /// Takes the next record of the history.
@@ -94,7 +100,7 @@ impl Checker {
                     terms: offer.terms.clone(),
                     expires: Wall::parse(&offer.expires_at),
                 };
-                add(&mut self.case(&offer.action).offers, offered);
+                add(&mut self.cases.of(&offer.action).offers, offered);
             }
             Event::Approval(approval) => self.approval(point, approval),
             Event::Wire(wire) => self.wire(point, wire),
@@ -106,7 +112,7 @@ impl Checker {
                     is: attempt.is,
                     learnt: attempt.learnt,
                 };
-                add(&mut self.case(&attempt.action).tries, tried);
+                add(&mut self.cases.of(&attempt.action).tries, tried);
             }
             Event::Clock(moved) => self.ground.clock_moved(point, moved),
             Event::Phase(phase) => match phase.is {
@@ -147,11 +153,11 @@ impl Checker {
                     undo_of: effect.undo_of.clone(),
                 };
                 self.counts.effects += u64::from(did.undo_of.is_none());
-                add(&mut self.case(&effect.action).deeds, did);
+                add(&mut self.cases.of(&effect.action).deeds, did);
             }
             LedgerEntry::Performed(performed) => {
                 let times = performed.times;
-                self.case(&performed.action).counted = Some(Counted { point, times });
+                self.cases.of(&performed.action).counted = Some(Counted { point, times });
             }
             LedgerEntry::Totals(totals) => self.totals.push((point, totals.clone())),
             LedgerEntry::Request(_) => {}
@@ -163,15 +169,17 @@ impl Checker {
     #[must_use]
     pub fn judge(mut self) -> Judgement {
         let mut tally = Tally::new(&self.ground, self.options.only.as_ref());
-        for case in &self.cases {
+        let mut asked = performed::Asked::default();
+        for case in self.cases.iter() {
+            asked.add(&case);
             match case.action.split('/').nth(1) {
                 Some("operation") => {
                     self.counts.operations += 1;
-                    judge_operation(case, &self.ground, &mut tally);
+                    judge_operation(&case, &self.ground, &mut tally);
                 }
                 Some("direct") => {
                     self.counts.direct += 1;
-                    effects::judge_once_per_step(case, &mut tally);
+                    effects::judge_once_per_step(&case, &mut tally);
                 }
                 _ => {}
             }
@@ -180,24 +188,10 @@ impl Checker {
         self.proofs.judge(&mut tally);
         performed::judge_totals(&self.cases, &self.totals, &self.ground, &mut tally);
         let (findings, judged) = tally.finish();
-        self.counts.performed = performed::counts(&self.cases, &self.totals);
+        self.counts.performed = asked.with(&self.totals);
         self.counts.records = self.ground.history.records;
         self.counts.entries = self.ground.ledger.records;
         Judgement { findings, judged, counts: self.counts, incomplete: self.ground.incomplete() }
-    }
-
-    fn case_index(&mut self, action: &SmolStr) -> usize {
-        if let Some(index) = self.index.get(action) {
-            return *index;
-        }
-        self.cases.push(Case { action: action.clone(), ..Case::default() });
-        self.index.insert(action.clone(), self.cases.len() - 1);
-        self.cases.len() - 1
-    }
-
-    fn case(&mut self, action: &SmolStr) -> &mut Case {
-        let index = self.case_index(action);
-        &mut self.cases[index]
     }
 
     fn session(&mut self, session: &Session) {
@@ -247,9 +241,10 @@ impl Checker {
         };
         let pending = match &call.action {
             Some(action) => {
-                let case = self.case_index(action);
-                add(&mut self.cases[case].asks, ask);
-                Pending::Placed { case, ask: self.cases[case].asks.len() - 1, ended: false }
+                let case = self.cases.number(action);
+                let asks = &mut self.cases.open(case).asks;
+                add(asks, ask);
+                Pending::Placed { case, ask: asks.len() - 1, ended: false }
             }
             None => {
                 let intent = call.intent.as_ref().map(|intent| self.intents.proposed(point, call, intent));
@@ -268,10 +263,10 @@ impl Checker {
         };
         match pending {
             Pending::Placed { case, ask, ended: false } => {
-                close(&mut self.cases[case].asks[ask], point, end);
+                close(&mut self.cases.open(case).asks[ask], point, end);
                 if let Some(view) = view {
                     // An answer about another action than the one asked for is still a fact about that one.
-                    let shown = self.case_index(&view.action);
+                    let shown = self.cases.number(&view.action);
                     look(&mut self.cases, &self.ground, (case, ask), shown, view);
                 }
                 // Copies of an unanswered confirm may arrive later.
@@ -282,14 +277,15 @@ impl Checker {
             Pending::Proposal { mut ask, kind, intent } => {
                 close(&mut ask, point, end);
                 let Some(view) = view else { return };
-                let case = self.case_index(&view.action);
-                let target = &mut self.cases[case];
+                let case = self.cases.number(&view.action);
+                let target = self.cases.open(case);
                 add(&mut target.asks, *ask);
                 target.kind = target.kind.take().or(kind);
                 let ask = target.asks.len() - 1;
                 look(&mut self.cases, &self.ground, (case, ask), case, view);
                 if let Some(intent) = intent {
-                    self.intents.answered(intent, point, case);
+                    // No memory holds so many cases that the number were cut.
+                    self.intents.answered(intent, point, case as u32);
                 }
             }
             Pending::Other => {}
@@ -309,7 +305,7 @@ impl Checker {
     /// A request about an action whose end is still to come, or whose copies may still arrive; and whether it has ended.
     fn pending_ask(&mut self, call: &SmolStr) -> Option<(&mut Ask, bool)> {
         match self.pending.get_mut(call)? {
-            Pending::Placed { case, ask, ended } => Some((&mut self.cases[*case].asks[*ask], *ended)),
+            Pending::Placed { case, ask, ended } => Some((&mut self.cases.open(*case).asks[*ask], *ended)),
             Pending::Proposal { ask, .. } => Some((ask, false)),
             Pending::Other => None,
         }
@@ -325,7 +321,7 @@ impl Checker {
                     revision: approval.revision,
                     terms: approval.terms.clone(),
                 };
-                add(&mut self.case(action).approvals, approved);
+                add(&mut self.cases.of(action).approvals, approved);
             }
             None if matches!(approval.is, ApprovalIs::Standing | ApprovalIs::Withdrawn) => {
                 let bounds = approval.bounds.clone().filter(|_| approval.is == ApprovalIs::Standing);
@@ -357,8 +353,8 @@ fn close(ask: &mut Ask, point: Point, end: &Return) {
 }
 
 /// Adds what the answer to a request of one case showed of another (or, nearly always, the same) case.
-fn look(cases: &mut [Case], ground: &Ground, (asked, ask): (usize, usize), shown: usize, view: &View) {
-    let source = &cases[asked].asks[ask];
+fn look(cases: &mut Cases, ground: &Ground, (asked, ask): (usize, usize), shown: usize, view: &View) {
+    let source = &cases.open(asked).asks[ask];
     let Some((heard, _)) = source.ended else { return };
     let fact = Look {
         sent: source.sent,
@@ -381,5 +377,5 @@ fn look(cases: &mut [Case], ground: &Ground, (asked, ask): (usize, usize), shown
         // What a success says is not judged, only that it says something.
         result: view.result.as_deref().map(|text| if view.state == State::Succeeded { "" } else { text }.into()),
     };
-    add(&mut cases[shown].looks, fact);
+    add(&mut cases.open(shown).looks, fact);
 }

@@ -1,8 +1,9 @@
 //! What holds for a whole history: its order, clocks, observations, phases, shapes, terms; and how complete it is.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
 use super::anomaly::Needs;
@@ -17,9 +18,15 @@ const LEDGER: [Observation; 2] = [Observation::Ledger, Observation::Performed];
 /// What is known of the terms behind a digest.
 #[derive(Debug)]
 pub(crate) struct TermsFacts {
+    pub(crate) work: Arc<Work>,
+    pub(crate) money: Option<Money>,
+}
+
+/// What performing terms takes: the same of very many terms.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Work {
     pub(crate) kind: Option<SmolStr>,
     pub(crate) steps: Vec<SmolStr>,
-    pub(crate) money: Option<Money>,
 }
 
 /// How much of one file was given to the checker.
@@ -47,6 +54,7 @@ pub(crate) struct Ground {
     pub(crate) observes: BTreeSet<Observation>,
     pub(crate) shapes: FxHashMap<SmolStr, BTreeMap<SmolStr, ActionShape>>,
     pub(crate) terms: FxHashMap<SmolStr, TermsFacts>,
+    works: FxHashSet<Arc<Work>>,
     /// By User, in order.
     pub(crate) standing: BTreeMap<SmolStr, Vec<Standing>>,
     /// When new journeys and faults ended.
@@ -101,8 +109,16 @@ impl Ground {
 
     pub(crate) fn add_terms(&mut self, terms: &Terms) {
         let money = terms.terms.as_ref().and_then(money_in);
-        let facts = TermsFacts { kind: terms.kind.clone(), steps: terms.steps.clone(), money };
-        self.terms.entry(terms.digest.clone()).or_insert(facts);
+        let work = Work { kind: terms.kind.clone(), steps: terms.steps.clone() };
+        let work = match self.works.get(&work) {
+            Some(known) => Arc::clone(known),
+            None => {
+                let work = Arc::new(work);
+                self.works.insert(Arc::clone(&work));
+                work
+            }
+        };
+        self.terms.entry(terms.digest.clone()).or_insert(TermsFacts { work, money });
     }
 
     fn clock_error(&self) -> i64 {
@@ -164,14 +180,14 @@ impl Ground {
 
     /// The action's name and shape, by the terms of an answer, else by the proposal.
     fn shape(&self, case: &Case, digest: Option<&str>) -> Option<&ActionShape> {
-        let by_terms = digest.and_then(|digest| self.terms.get(digest)).and_then(|terms| terms.kind.as_ref());
+        let by_terms = digest.and_then(|digest| self.terms.get(digest)).and_then(|terms| terms.work.kind.as_ref());
         let kind = by_terms.or(case.kind.as_ref())?;
         self.shapes.get(case.company())?.get(kind)
     }
 
     /// The steps that an operation's confirmed terms take, where they are known.
     pub(crate) fn steps<'a>(&'a self, case: &Case, look: &Look) -> Option<&'a [SmolStr]> {
-        let by_terms = self.terms.get(&look.terms).map(|terms| terms.steps.as_slice());
+        let by_terms = self.terms.get(&look.terms).map(|terms| terms.work.steps.as_slice());
         let by_shape = || self.shape(case, Some(&look.terms)).map(|shape| shape.steps.as_slice());
         by_terms.filter(|steps| !steps.is_empty()).or_else(by_shape).filter(|steps| !steps.is_empty())
     }

@@ -10,6 +10,7 @@ use super::ground::Ground;
 use super::legal::play;
 use super::script::read;
 use super::sweep::first_fall;
+use super::tests::judged_packed;
 use super::*;
 use crate::history::record::{Order, Outcome, Purpose, State};
 use crate::history::{Event, LedgerEntry, LedgerRecord};
@@ -190,6 +191,19 @@ proptest! {
         prop_assert!(recounted(2).1.contains_key(&Anomaly::PerformedTwice));
         let (action, found) = recounted(0);
         prop_assert_eq!(found.contains_key(&Anomaly::SuccessNotPerformed), succeeded.contains(&action));
+    }
+
+    #[test]
+    fn packing_cases_changes_no_judgement(
+        choices in prop::collection::vec(any::<u16>(), 20..200),
+        dropped in prop::collection::btree_set(1usize..200, 0..8),
+    ) {
+        // With records missing, many a history is accused, or left unjudged; either way alike.
+        let (history, ledger) = play(&choices);
+        let kept = |at: &usize| !dropped.contains(at);
+        let history: Vec<Record> = (0..history.len()).filter(kept).map(|at| history[at].clone()).collect();
+        let open = judge(history.clone(), ledger.clone(), Options::default());
+        prop_assert_eq!(open, judged_packed(&history, &ledger));
     }
 
     #[test]

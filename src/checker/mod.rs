@@ -8,6 +8,7 @@
 mod anomaly;
 mod approval;
 mod case;
+mod cases;
 mod catalogue;
 mod conduct;
 mod confirmations;
@@ -19,6 +20,7 @@ mod gather;
 mod ground;
 mod intents;
 mod money;
+mod pack;
 mod performed;
 mod proofs;
 mod results;

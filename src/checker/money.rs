@@ -1,13 +1,13 @@
 //! Finds the one amount of money in an operation's `terms`, to compare it with a standing permission's bound.
 
 use serde_json::Value;
-use smol_str::SmolStr;
 
 /// An amount in the minor units of its currency.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Money {
     pub(crate) minor: i64,
-    pub(crate) currency: SmolStr,
+    /// Its ISO 4217 code.
+    pub(crate) currency: [u8; 3],
 }
 
 /// The amount in `terms`: written as `"4.00 USD"` or as an object of `amount` and `currency`. Terms with several
@@ -39,7 +39,8 @@ fn collect(value: &Value, found: &mut Vec<Money>) {
 }
 
 fn parse(amount: &str, currency: &str) -> Option<Money> {
-    if currency.len() != 3 || !currency.bytes().all(|byte| byte.is_ascii_uppercase()) {
+    let code: [u8; 3] = currency.as_bytes().try_into().ok()?;
+    if !code.iter().all(u8::is_ascii_uppercase) {
         return None;
     }
     let digits = match currency {
@@ -54,7 +55,7 @@ fn parse(amount: &str, currency: &str) -> Option<Money> {
         return None;
     }
     let minor: i64 = format!("{whole}{fraction:0<digits$}").parse().ok()?;
-    Some(Money { minor: sign * minor, currency: currency.into() })
+    Some(Money { minor: sign * minor, currency: code })
 }
 
 #[cfg(test)]
@@ -64,10 +65,10 @@ mod tests {
 
     #[test]
     fn one_amount_is_found_and_several_are_none() {
-        let usd = |minor| Some(Money { minor, currency: "USD".into() });
+        let usd = |minor| Some(Money { minor, currency: *b"USD" });
         assert_eq!(money_in(&json!({"price": "4.00 USD"})), usd(400));
         assert_eq!(money_in(&json!({"price_difference": {"amount": "-70.5", "currency": "USD"}})), usd(-7050));
-        assert_eq!(money_in(&json!({"price": "1200 JPY"})), Some(Money { minor: 1200, currency: "JPY".into() }));
+        assert_eq!(money_in(&json!({"price": "1200 JPY"})), Some(Money { minor: 1200, currency: *b"JPY" }));
         for none in [json!({"a": "1 USD", "b": "2 USD"}), json!({"note": "4 pieces"}), json!({"price": "4.001 USD"})] {
             assert_eq!(money_in(&none), None, "{none}");
         }

@@ -4,8 +4,13 @@
 //! so that any count up to one is right for them; and of an operation that nobody was told the end of, only a second
 //! performance is wrong.
 
+use std::collections::BTreeSet;
+
+use smol_str::SmolStr;
+
 use super::anomaly::Anomaly;
 use super::case::{Case, Counted, Look, Point, times};
+use super::cases::Cases;
 use super::effects::with_confirms;
 use super::finding::Performances;
 use super::ground::Ground;
@@ -84,7 +89,7 @@ fn judge_success(case: &Case, counted: Counted, ground: &Ground, tally: &mut Tal
 
 /// The same of what Companies counted in all. Others may use a Company at the same time, so that it may have performed
 /// more than this history knows of; not less, and nothing twice.
-pub(crate) fn judge_totals(cases: &[Case], totals: &[(Point, Totals)], ground: &Ground, tally: &mut Tally) {
+pub(crate) fn judge_totals(cases: &Cases, totals: &[(Point, Totals)], ground: &Ground, tally: &mut Tally) {
     for (point, total) in totals {
         let evidence = super::case::note(
             *point,
@@ -97,43 +102,54 @@ pub(crate) fn judge_totals(cases: &[Case], totals: &[(Point, Totals)], ground: &
             );
             tally.found(Anomaly::PerformedTwice, None, *point, sentence, vec![evidence.clone()]);
         }
-        let succeeded: Vec<&Look> = cases
-            .iter()
-            .filter(|case| case.company() == total.company)
-            .filter_map(|case| case.first_heard(State::Succeeded))
-            .filter(|look| ground.before(look.left, *point))
-            .collect();
-        if succeeded.is_empty() || !tally.judges(Anomaly::SuccessNotPerformed) {
+        let (mut succeeded, mut shown) = (0, Vec::new());
+        for case in cases.of_company(&total.company) {
+            let look = case.first_heard(State::Succeeded).filter(|look| ground.before(look.left, *point));
+            succeeded += u64::from(look.is_some());
+            shown.extend(look.filter(|_| shown.len() < 4).map(Look::evidence));
+        }
+        if succeeded == 0 || !tally.judges(Anomaly::SuccessNotPerformed) {
             continue;
         }
-        if (succeeded.len() as u64) > total.operations {
+        if succeeded > total.operations {
             let sentence = format!(
-                "{} operations of {} were reported succeeded, and by its own count {} were performed.",
-                succeeded.len(),
-                total.company,
-                total.operations
+                "{succeeded} operations of {} were reported succeeded, and by its own count {} were performed.",
+                total.company, total.operations
             );
             let mut evidence = vec![evidence];
-            evidence.extend(succeeded.iter().take(4).map(|look| look.evidence()));
+            evidence.extend(shown);
             tally.found(Anomaly::SuccessNotPerformed, None, *point, sentence, evidence);
         }
     }
 }
 
-/// What was counted; nothing where nobody counted.
-pub(crate) fn counts(cases: &[Case], totals: &[(Point, Totals)]) -> Option<Performances> {
-    let mut performed = Performances::default();
-    let mut companies = std::collections::BTreeSet::new();
-    for (case, counted) in cases.iter().filter_map(|case| Some((case, case.counted?))) {
-        performed.asked += 1;
-        performed.operations += u64::from(counted.times > 0);
-        performed.times += counted.times;
-        companies.insert(case.company());
+/// What Companies said of operations that they were asked about one by one.
+#[derive(Debug, Default)]
+pub(crate) struct Asked {
+    performances: Performances,
+    companies: BTreeSet<SmolStr>,
+}
+
+impl Asked {
+    /// Adds what was said of one operation, if anything.
+    pub(crate) fn add(&mut self, case: &Case) {
+        let Some(counted) = case.counted else { return };
+        self.performances.asked += 1;
+        self.performances.operations += u64::from(counted.times > 0);
+        self.performances.times += counted.times;
+        if !self.companies.contains(case.company()) {
+            self.companies.insert(case.company().into());
+        }
     }
-    // Where a Company was asked both ways, the totals would count the same again.
-    for (_, total) in totals.iter().filter(|(_, total)| !companies.contains(total.company.as_str())) {
-        performed.operations += total.operations;
-        performed.times += total.performed;
+
+    /// What was counted, with totals; nothing where nobody counted.
+    pub(crate) fn with(self, totals: &[(Point, Totals)]) -> Option<Performances> {
+        let Asked { mut performances, companies } = self;
+        // Where a Company was asked both ways, the totals would count the same again.
+        for (_, total) in totals.iter().filter(|(_, total)| !companies.contains(&total.company)) {
+            performances.operations += total.operations;
+            performances.times += total.performed;
+        }
+        (performances.asked > 0 || !totals.is_empty()).then_some(performances)
     }
-    (performed.asked > 0 || !totals.is_empty()).then_some(performed)
 }

@@ -5,7 +5,23 @@ use super::*;
 
 fn judged(script: &str) -> Judgement {
     let (history, ledger) = read(script);
-    judge(history, ledger, Options::default())
+    let judgement = judge(history.clone(), ledger.clone(), Options::default());
+    assert_eq!(judgement, judged_packed(&history, &ledger), "{script}");
+    judgement
+}
+
+/// With every case packed as soon as another one is spoken of, history and ledger in turn; no judgement differs for that.
+pub(super) fn judged_packed(history: &[Record], ledger: &[LedgerRecord]) -> Judgement {
+    let mut checker = Checker::with_open(1);
+    let mut entries = ledger.iter().peekable();
+    for record in history {
+        while let Some(entry) = entries.next_if(|entry| entry.seq < record.seq) {
+            checker.ledger(entry);
+        }
+        checker.event(record);
+    }
+    entries.for_each(|entry| checker.ledger(entry));
+    checker.judge()
 }
 
 /// The names of everything found, consequences included.
