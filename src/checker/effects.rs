@@ -26,6 +26,12 @@ pub(crate) fn judge_once_per_step(case: &Case, tally: &mut Tally) {
     if case.effects().next().is_none() || !tally.judges(Anomaly::DoubleEffect) {
         return;
     }
+    // Nearly always each was done once, which takes no more than a look.
+    let mut steps: Vec<&str> = case.effects().map(|did| did.step.as_str()).collect();
+    steps.sort_unstable();
+    if steps.windows(2).all(|pair| pair[0] != pair[1]) {
+        return;
+    }
     let mut by_step: BTreeMap<&str, Vec<&Did>> = BTreeMap::new();
     for did in case.effects() {
         by_step.entry(&did.step).or_default().push(did);

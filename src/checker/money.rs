@@ -50,11 +50,14 @@ fn parse(amount: &str, currency: &str) -> Option<Money> {
     };
     let (sign, plain) = amount.strip_prefix('-').map_or((1, amount), |plain| (-1, plain));
     let (whole, fraction) = plain.split_once('.').unwrap_or((plain, ""));
-    let numeric = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    if whole.is_empty() || !numeric(whole) || !numeric(fraction) || fraction.len() > digits {
+    if whole.is_empty() || fraction.len() > digits {
         return None;
     }
-    let minor: i64 = format!("{whole}{fraction:0<digits$}").parse().ok()?;
+    let zeros = std::iter::repeat_n(b'0', digits - fraction.len());
+    let minor = whole.bytes().chain(fraction.bytes()).chain(zeros).try_fold(0_i64, |minor, digit| {
+        let digit = digit.is_ascii_digit().then(|| i64::from(digit - b'0'))?;
+        minor.checked_mul(10)?.checked_add(digit)
+    })?;
     Some(Money { minor: sign * minor, currency: code })
 }
 
@@ -69,7 +72,13 @@ mod tests {
         assert_eq!(money_in(&json!({"price": "4.00 USD"})), usd(400));
         assert_eq!(money_in(&json!({"price_difference": {"amount": "-70.5", "currency": "USD"}})), usd(-7050));
         assert_eq!(money_in(&json!({"price": "1200 JPY"})), Some(Money { minor: 1200, currency: *b"JPY" }));
-        for none in [json!({"a": "1 USD", "b": "2 USD"}), json!({"note": "4 pieces"}), json!({"price": "4.001 USD"})] {
+        for none in [
+            json!({"a": "1 USD", "b": "2 USD"}),
+            json!("99999999999999999999 USD"),
+            json!("1.0x USD"),
+            json!({"note": "4 pieces"}),
+            json!({"price": "4.001 USD"}),
+        ] {
             assert_eq!(money_in(&none), None, "{none}");
         }
     }
