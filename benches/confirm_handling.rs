@@ -27,7 +27,7 @@ use http::{Request, StatusCode};
 use http_body_util::{BodyExt as _, Full};
 use hyper_util::rt::TokioIo;
 use poppyfield::{
-    company::{self, trial::Trial},
+    company::{self, Premises, trial::Trial},
     fault::Faults,
     history::{Recorder, record::Purpose},
     identity::{AssertionMaker, ProofMaker, Signatures, SigningKey, digest},
@@ -123,13 +123,13 @@ impl Stand {
         .expect("a field");
         let plan = Arc::new(plan());
         let key = SigningKey::from_scalar(&[9; 32]).expect("a small number is a scalar");
-        let (company, backend, operator) = (Arc::clone(&plan), plan, key.clone());
+        let (premises, backend, operator) = (Premises::of(Arc::clone(&plan)), plan, key.clone());
         open(&field, PartyKind::Backend, "backend.shop-1", move |world| {
             poppyfield::backend::router(world, Arc::clone(&backend))
         })
         .await;
         open(&field, PartyKind::Company, "shop-1", move |world| {
-            company::router(world, Arc::clone(&company), &company::Databases::default())
+            company::router(world, &premises, &company::Databases::default())
         })
         .await;
         open(&field, PartyKind::Operator, "agent-1", move |_| documents(&operator)).await;

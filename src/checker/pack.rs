@@ -209,7 +209,7 @@ impl Pack for Wall {
 
 impl<T: Pack> Pack for Option<T> {
     fn pack<'a>(&'a self, to: &mut Packer<'a>) {
-        self.is_some().then_some(&true).unwrap_or(&false).pack(to);
+        (if self.is_some() { &true } else { &false }).pack(to);
         if let Some(value) = self {
             value.pack(to);
         }
