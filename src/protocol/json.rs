@@ -39,7 +39,7 @@ pub enum JsonError {
 /// [`JsonError`] when a bound is passed or the body has another shape. Members that the type names may not stand twice.
 pub fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, JsonError> {
     check_bounds(body, limits::BODY_BYTES_MAX)?;
-    Ok(serde_json::from_slice(body)?)
+    Ok(read(body)?)
 }
 
 /// Parses a body as [`parse`] does, and refuses everything but an object (serde would fill a struct from an array).
@@ -51,7 +51,15 @@ pub fn parse_object<T: DeserializeOwned>(body: &[u8]) -> Result<T, JsonError> {
     if body.trim_ascii_start().first() != Some(&b'{') {
         return Err(JsonError::NotAnObject);
     }
-    Ok(serde_json::from_slice(body)?)
+    Ok(read(body)?)
+}
+
+/// Reads a body that is UTF-8, as nearly all are, without looking at each of its strings for that once more.
+fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, serde_json::Error> {
+    match std::str::from_utf8(body) {
+        Ok(text) => serde_json::from_str(text),
+        Err(_) => serde_json::from_slice(body),
+    }
 }
 
 /// Parses a discovery document: at most [`limits::DOCUMENT_BYTES_MAX`] bytes, an object, and no member twice in any
