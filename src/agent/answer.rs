@@ -55,6 +55,8 @@ pub(super) struct Expected<'a> {
     pub(super) company: &'a str,
     /// The operation that the request names.
     pub(super) id: Option<&'a str>,
+    /// That operation as an earlier answer showed it.
+    pub(super) known: Option<&'a Seen>,
     /// Whether the operation stands in a member `operation` (proposals and changes), not by itself.
     pub(super) wrapped: bool,
     /// Whether the request can change anything.
@@ -243,7 +245,7 @@ fn operation(body: &[u8], expected: &Expected<'_>) -> Option<Content> {
 /// An operation of the answer, if it is the one that was asked for.
 fn seen(operation: Operation, expected: &Expected<'_>) -> Option<Arc<Seen>> {
     let asked_for = expected.id.is_none_or(|id| id == operation.operation_id);
-    if asked_for { Seen::new(expected.company, operation).map(Arc::new) } else { None }
+    if asked_for { Seen::new(expected.company, operation, expected.known).map(Arc::new) } else { None }
 }
 
 fn failure(response: &Response<Bytes>, reading: &Reading<'_>, wall: Timestamp) -> Ended {

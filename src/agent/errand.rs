@@ -17,6 +17,7 @@ use super::{
     person::{Home, Person, lock},
     process::{Named, Process, jti},
     session::{NoToken, TokenDesk, secret},
+    view::Seen,
 };
 use crate::{
     history::record::{ApprovedBy, Outcome, Purpose},
@@ -79,6 +80,8 @@ pub(super) struct Errand<'a> {
     pub(super) confirms: Option<(u64, ApprovedBy)>,
     /// The operation that the answer has to show.
     pub(super) id: Option<&'a str>,
+    /// That operation as an earlier answer showed it.
+    pub(super) known: Option<&'a Seen>,
     /// Not sent once this is set.
     pub(super) unless: Option<&'a AtomicBool>,
     /// Where the proof of the first try is kept for the later ones (a defect).
@@ -214,6 +217,7 @@ impl Errand<'_> {
         let expected = Expected {
             company: &site.company,
             id: self.id,
+            known: self.known,
             wrapped: matches!(self.purpose, Purpose::Propose | Purpose::Change),
             acts: self.acts(),
             nonce: nonce.is_some(),

@@ -14,7 +14,7 @@ use super::{
     errand::{Attempts, Errand, KeptProof, NotSent, Url},
     openapi::push_segment,
     process::Process,
-    view,
+    view::Seen,
     wish::Wish,
 };
 use crate::{
@@ -31,6 +31,8 @@ pub(super) struct OperationAt {
     pub(super) action: SmolStr,
     /// The operation ID.
     pub(super) id: String,
+    /// As the answer to its proposal showed it: most later answers have the same terms.
+    proposed: Arc<Seen>,
     read: Url,
     confirm: Url,
     cancel: Url,
@@ -42,7 +44,7 @@ pub(super) struct OperationAt {
 
 impl OperationAt {
     /// The operation at its Company's endpoint; `None` if the Company lists none.
-    pub(super) fn new(wish: &Arc<Wish>, seen: &view::Seen) -> Option<Self> {
+    pub(super) fn new(wish: &Arc<Wish>, seen: &Arc<Seen>) -> Option<Self> {
         let id = seen.operation.operation_id.clone();
         let mut url = format!("{}/", wish.site.operations.as_ref()?.endpoint);
         push_segment(&mut url, &id);
@@ -53,6 +55,7 @@ impl OperationAt {
             confirm: Url::new(format!("{url}/confirm"))?,
             cancel: Url::new(format!("{url}/cancel"))?,
             id,
+            proposed: Arc::clone(seen),
             attempts: Attempts::default(),
             stopped: AtomicBool::new(false),
             kept_proof: Mutex::default(),
@@ -78,6 +81,7 @@ impl OperationAt {
             action: Some(&self.action),
             confirms: None,
             id: Some(&self.id),
+            known: Some(&self.proposed),
             unless: None,
             kept_proof: None,
         }

@@ -23,8 +23,12 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// An operation of that Company; `None` if its ID cannot stand in a URL or history.
-    pub(super) fn new(company: &str, operation: Operation) -> Option<Self> {
+    /// An operation of that Company; `None` if its ID cannot stand in a URL or history. What was `known` of it saves
+    /// another digest of the same terms.
+    pub(super) fn new(company: &str, operation: Operation, known: Option<&Self>) -> Option<Self> {
+        if let Some(known) = known.filter(|known| known.says_the_same(&operation)) {
+            return Some(Self { action: known.action.clone(), terms: known.terms.clone(), operation });
+        }
         let id = &operation.operation_id;
         if !(1..=OPERATION_ID_BYTES_MAX).contains(&id.len()) || !id.bytes().all(|byte| byte.is_ascii_graphic()) {
             return None;
@@ -32,6 +36,14 @@ impl Seen {
         let action = format_smolstr!("{company}/operation/{id}");
         let terms = digest::terms_digest(&operation.summary, operation.terms.as_ref());
         Some(Self { operation, action, terms })
+    }
+
+    /// Whether it is the same operation, with the very same summary and terms.
+    fn says_the_same(&self, other: &Operation) -> bool {
+        let own = &self.operation;
+        own.operation_id == other.operation_id
+            && own.summary == other.summary
+            && digest::same_terms(own.terms.as_ref(), other.terms.as_ref())
     }
 
     /// How far the operation has come; never falls at a Company that follows the rules.

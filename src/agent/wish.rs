@@ -144,6 +144,7 @@ impl Wish {
             action: None,
             confirms: None,
             id: None,
+            known: None,
             unless: None,
             kept_proof: None,
         }

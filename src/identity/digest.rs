@@ -69,6 +69,36 @@ pub fn terms_digest(summary: &str, terms: Option<&Map<String, Value>>) -> SmolSt
     hex(&sha256(&text)[..8]).collect()
 }
 
+/// Whether two revisions with one summary have one [`terms_digest`], at the price of a look. `false` says nothing: it may
+/// be one even so.
+#[must_use]
+pub fn same_terms(one: Option<&Map<String, Value>>, other: Option<&Map<String, Value>>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => same_members(one, other),
+        (None, None) => true,
+        (Some(_), None) | (None, Some(_)) => false,
+    }
+}
+
+fn same_members(one: &Map<String, Value>, other: &Map<String, Value>) -> bool {
+    one.len() == other.len()
+        && one.iter().zip(other).all(|((name, value), (other, of))| name == other && same_value(value, of))
+}
+
+fn same_value(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Object(one), Value::Object(other)) => same_members(one, other),
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| same_value(one, other))
+        }
+        // Zero and minus zero are equal, and written differently.
+        (Value::Number(one), Value::Number(other)) if one.is_f64() => {
+            other.is_f64() && one.as_f64().map(f64::to_bits) == other.as_f64().map(f64::to_bits)
+        }
+        _ => one == other,
+    }
+}
+
 fn push_canonical(text: &mut Vec<u8>, value: &Value) {
     match value {
         Value::Object(members) => push_object(text, members),
@@ -144,6 +174,36 @@ mod tests {
         assert_ne!(digest, terms_digest("Gift wrap", Some(&other)));
         assert_ne!(digest, terms_digest("Gift wrap.", Some(&one)));
         assert_ne!(terms_digest("", None), terms_digest("", Some(&Map::new())));
+    }
+
+    #[test]
+    fn terms_are_the_same_only_if_their_digests_are() {
+        let terms = |text: &str| serde_json::from_str::<Map<String, Value>>(text).unwrap();
+        let texts = [
+            "{}",
+            r#"{"a":0}"#,
+            r#"{"a":0.0}"#,
+            r#"{"a":-0.0}"#,
+            r#"{"a":"0"}"#,
+            r#"{"b":0}"#,
+            r#"{"a":0,"b":0}"#,
+            r#"{"a":[]}"#,
+            r#"{"a":[{}]}"#,
+            r#"{"a":[{},null]}"#,
+            r#"{"a":{"b":[{"c":-0.0}]}}"#,
+            r#"{"a":{"b":[{"c":0.0}]}}"#,
+        ];
+        let all: Vec<_> = std::iter::once(None).chain(texts.iter().map(|text| Some(terms(text)))).collect();
+        for one in &all {
+            for other in &all {
+                let (one, other) = (one.as_ref(), other.as_ref());
+                assert_eq!(
+                    same_terms(one, other),
+                    terms_digest("", one) == terms_digest("", other),
+                    "{one:?} {other:?}"
+                );
+            }
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ fn expected(wrapped: bool, acts: bool) -> Expected<'static> {
     Expected {
         company: "shop-1",
         id: (!wrapped).then_some("op_1"),
+        known: None,
         wrapped,
         acts,
         nonce: false,
