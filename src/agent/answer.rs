@@ -12,7 +12,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{HeaderMap, Response, StatusCode, header};
+use http::{HeaderMap, HeaderName, Response, StatusCode, header};
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
@@ -24,6 +24,8 @@ use crate::{
     protocol::{DeviceAuthorization, ErrorCode, Operation, TokenResponse, json, token::TOKEN_TYPE_DPOP},
     world::{Answer, Why},
 };
+
+static DPOP_NONCE: HeaderName = HeaderName::from_static("dpop-nonce");
 
 /// The longest `Retry-After` that an Agent waits for.
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(3_600);
@@ -308,7 +310,7 @@ fn retry_after(headers: &HeaderMap, wall: Timestamp) -> Option<Duration> {
 }
 
 fn nonce(headers: &HeaderMap) -> Option<SmolStr> {
-    headers.get("dpop-nonce")?.to_str().ok().filter(|nonce| (1..=256).contains(&nonce.len())).map(SmolStr::from)
+    headers.get(&DPOP_NONCE)?.to_str().ok().filter(|nonce| (1..=256).contains(&nonce.len())).map(SmolStr::from)
 }
 
 #[cfg(test)]

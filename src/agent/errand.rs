@@ -7,7 +7,7 @@ use std::sync::{
 };
 
 use bytes::Bytes;
-use http::{HeaderValue, Method, Request, Uri, header};
+use http::{HeaderName, HeaderValue, Method, Request, Uri, header};
 use smol_str::SmolStr;
 
 use super::{
@@ -24,6 +24,9 @@ use crate::{
     identity::KeyError,
     protocol::ErrorCode,
 };
+
+/// The header with the proof, which as a text would be read anew for each request.
+pub(super) static DPOP: HeaderName = HeaderName::from_static("dpop");
 
 /// A URL in the forms that requests need.
 #[derive(Debug)]
@@ -209,7 +212,7 @@ impl Errand<'_> {
         *request.uri_mut() = self.url.uri.clone();
         let headers = request.headers_mut();
         headers.insert(header::AUTHORIZATION, token.header.clone());
-        headers.insert("dpop", proof.header);
+        headers.insert(DPOP.clone(), proof.header);
         if !self.body.is_empty() {
             headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         }

@@ -33,9 +33,9 @@ pub(super) struct OperationAt {
     pub(super) id: String,
     /// As the answer to its proposal showed it: most later answers have the same terms.
     proposed: Arc<Seen>,
-    read: Url,
+    /// Where it is read. What is under it is made when it is used, but for the confirm's, which nearly always is.
+    url: String,
     confirm: Url,
-    cancel: Url,
     attempts: Attempts,
     /// Set when no confirm may leave any more.
     stopped: AtomicBool,
@@ -46,14 +46,16 @@ impl OperationAt {
     /// The operation at its Company's endpoint; `None` if the Company lists none.
     pub(super) fn new(wish: &Arc<Wish>, seen: &Arc<Seen>) -> Option<Self> {
         let id = seen.operation.operation_id.clone();
-        let mut url = format!("{}/", wish.site.operations.as_ref()?.endpoint);
+        let endpoint = &wish.site.operations.as_ref()?.endpoint;
+        let mut url = String::with_capacity(endpoint.len() + id.len() + 32);
+        url.push_str(endpoint);
+        url.push('/');
         push_segment(&mut url, &id);
         Some(Self {
             wish: Arc::clone(wish),
             action: seen.action.clone(),
-            read: Url::new(url.clone())?,
-            confirm: Url::new(format!("{url}/confirm"))?,
-            cancel: Url::new(format!("{url}/cancel"))?,
+            confirm: Url::new([&url, "/confirm"].concat())?,
+            url,
             id,
             proposed: Arc::clone(seen),
             attempts: Attempts::default(),
@@ -87,13 +89,18 @@ impl OperationAt {
         }
     }
 
+    /// A URL that begins as the confirm's does and is no longer, so that it is one too.
+    fn other_url(&self, below: &str) -> Result<Url, NotSent> {
+        Url::new([&self.url, below].concat()).ok_or(NotSent::Withheld)
+    }
+
     async fn run(&self, errand: Errand<'_>, process: &mut Process) -> Result<Ended, NotSent> {
         errand.run(&self.wish.person, &self.wish.home, &self.wish.site, process).await
     }
 
     /// Reads the operation.
     pub(super) async fn read(&self, process: &mut Process) -> Result<Ended, NotSent> {
-        self.run(self.errand(Purpose::Read, &self.read), process).await
+        self.run(self.errand(Purpose::Read, &self.other_url("")?), process).await
     }
 
     /// Confirms a revision, unless the User said stop by the time it would leave.
@@ -116,6 +123,6 @@ impl OperationAt {
 
     /// Asks the Company to cancel the operation.
     pub(super) async fn cancel(&self, process: &mut Process) -> Result<Ended, NotSent> {
-        self.run(self.errand(Purpose::Cancel, &self.cancel), process).await
+        self.run(self.errand(Purpose::Cancel, &self.other_url("/cancel")?), process).await
     }
 }

@@ -18,6 +18,8 @@ pub struct Person {
     pub(super) shared: Arc<Shared>,
     pub(super) operator: Arc<Operator>,
     number: u32,
+    /// Her name in the history.
+    user: SmolStr,
     homes: Mutex<Vec<Arc<Home>>>,
 }
 
@@ -45,7 +47,13 @@ impl Person {
         let operators = shared.operators.len().max(1);
         let place = usize::try_from(number.saturating_sub(1)).unwrap_or_default() % operators;
         let operator = Arc::clone(&shared.operators[place]); // there is at least one, see Shared::new
-        Arc::new(Self { shared: Arc::clone(shared), operator, number, homes: Mutex::default() })
+        Arc::new(Self {
+            shared: Arc::clone(shared),
+            operator,
+            number,
+            user: format_smolstr!("u{number}"),
+            homes: Mutex::default(),
+        })
     }
 
     /// Her number, from 1.
@@ -56,7 +64,7 @@ impl Person {
 
     /// Her name in the history.
     pub(super) fn user(&self) -> SmolStr {
-        format_smolstr!("u{}", self.number)
+        self.user.clone()
     }
 
     /// Who she is to the Company with that place in the plan.
@@ -70,7 +78,7 @@ impl Person {
             return Ok(Arc::clone(home));
         }
         let name = self.shared.plan.companies.get(company).map(|company| company.name.as_str()).unwrap_or_default();
-        let who = format!("{}@{name}", self.user());
+        let who = format!("{}@{name}", self.user);
         let world = &self.shared.world;
         let scalar = |attempt| world.draw("user-key", &who, u64::from(attempt)).bytes();
         let key = SigningKey::derive(world.signatures(), scalar)?;

@@ -15,6 +15,7 @@ use super::{
     answer::{Content, Ended, Reading},
     back_off,
     discovery::Site,
+    errand::DPOP,
     held::{Asking, Secret, Token, Wanted},
     person::{Home, Person},
     process::{Named, Process, jti},
@@ -264,7 +265,7 @@ impl TokenDesk<'_> {
         let made = self.home.proofs.make("POST", endpoint, now, &proof, None, nonce.as_deref())?;
         call.proof = Some(proof);
         let mut request = form_request(endpoint, form.to_form())?;
-        request.headers_mut().insert("dpop", secret(made)?);
+        request.headers_mut().insert(DPOP.clone(), secret(made)?);
         Ok(request)
     }
 

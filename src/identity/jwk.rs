@@ -25,22 +25,34 @@ pub fn rsa(n: &str, e: &str) -> Jwk {
 /// (RFC 7638 section 3). `None` when a member that the type needs is missing, or the type is neither EC nor RSA.
 #[must_use]
 pub fn thumbprint(key: &Jwk) -> Option<String> {
-    let canonical = match key.kty.as_str() {
-        "EC" => format!(
-            r#"{{"crv":{},"kty":"EC","x":{},"y":{}}}"#,
-            quoted(key.crv.as_deref()?),
-            quoted(key.x.as_deref()?),
-            quoted(key.y.as_deref()?)
-        ),
-        "RSA" => format!(r#"{{"e":{},"kty":"RSA","n":{}}}"#, quoted(key.e.as_deref()?), quoted(key.n.as_deref()?)),
+    let members: &[(&str, Option<&str>)] = match key.kty.as_str() {
+        "EC" => &[
+            ("{\"crv\":", key.crv.as_deref()),
+            (",\"kty\":", Some("EC")),
+            (",\"x\":", key.x.as_deref()),
+            (",\"y\":", key.y.as_deref()),
+        ],
+        "RSA" => &[("{\"e\":", key.e.as_deref()), (",\"kty\":", Some("RSA")), (",\"n\":", key.n.as_deref())],
         _ => return None,
     };
+    let mut canonical = String::with_capacity(192);
+    for (name, value) in members {
+        canonical.push_str(name);
+        push_json_string(&mut canonical, (*value)?); // a peer's JWK is any text
+    }
+    canonical.push('}');
     Some(digest::base64url(digest::sha256(canonical.as_bytes())))
 }
 
-/// The text as a JSON string. Good keys hold nothing that needs escaping, but a peer's JWK is any text.
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+/// Appends a text as a JSON string. Ordinary members hold nothing to escape and are copied as they are.
+pub(super) fn push_json_string(onto: &mut String, text: &str) {
+    if text.bytes().all(|byte| byte >= 0x20 && byte != b'"' && byte != b'\\') {
+        onto.push('"');
+        onto.push_str(text);
+        onto.push('"');
+    } else {
+        onto.push_str(&serde_json::Value::from(text).to_string());
+    }
 }
 
 #[cfg(test)]

@@ -1,9 +1,21 @@
 //! Assertions made by an Agent.
 
+use serde::Serialize;
 use serde_json::json;
 
 use crate::identity::jws::{self, EncodedHeader};
 use crate::identity::keys::{Algorithm, KeyError, SigningKey};
+
+/// The claims of an assertion (RFC 7523 section 3).
+#[derive(Serialize)]
+struct Claims<'a> {
+    aud: &'a str,
+    exp: i64,
+    iat: i64,
+    iss: &'a str,
+    jti: &'a str,
+    sub: &'a str,
+}
 
 /// Makes the assertions of one Agent with one of its keys. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -48,10 +60,10 @@ impl AssertionMaker {
         lifetime_seconds: i64,
         jti: &str,
     ) -> Result<String, KeyError> {
-        let claims = json!({
-            "iss": self.client_id, "sub": user_id, "aud": audience,
-            "iat": iat, "exp": iat.saturating_add(lifetime_seconds), "jti": jti,
-        });
-        jws::sign_compact(&self.header, claims.to_string().as_bytes(), &self.key)
+        let exp = iat.saturating_add(lifetime_seconds);
+        let claims = Claims { aud: audience, exp, iat, iss: &self.client_id, jti, sub: user_id };
+        // Texts and numbers have no way to fail.
+        let claims = serde_json::to_vec(&claims).map_err(|_| KeyError::Signing)?;
+        jws::sign_compact(&self.header, &claims, &self.key)
     }
 }

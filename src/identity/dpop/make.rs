@@ -1,11 +1,21 @@
 //! Proofs made by an Agent: the header is encoded once per key, the claims are written by hand.
 
-use serde_json::json;
+use serde::Serialize;
 
 use super::known::TYPE;
 use super::target::without_query;
+use crate::identity::jwk::push_json_string;
 use crate::identity::jws::{self, EncodedHeader};
 use crate::identity::keys::{Algorithm, KeyError, SigningKey};
+use crate::protocol::Jwk;
+
+/// The header of a proof (RFC 9449 section 4.2).
+#[derive(Serialize)]
+struct Header<'a> {
+    alg: &'static str,
+    jwk: &'a Jwk,
+    typ: &'static str,
+}
 
 /// Makes the proofs of one key. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -18,8 +28,8 @@ impl ProofMaker {
     /// A maker for this key.
     #[must_use]
     pub fn new(key: SigningKey) -> Self {
-        let header = json!({ "typ": TYPE, "alg": Algorithm::Es256.as_str(), "jwk": key.public().jwk() });
-        let header = EncodedHeader::from_json(&header.to_string());
+        let header = Header { alg: Algorithm::Es256.as_str(), jwk: key.public().jwk(), typ: TYPE };
+        let header = EncodedHeader::new(&header).unwrap_or_else(|_| EncodedHeader::from_json("")); // texts cannot fail
         Self { key, header }
     }
 
@@ -68,16 +78,5 @@ impl ProofMaker {
         }
         claims.push('}');
         jws::sign_compact(&self.header, claims.as_bytes(), &self.key)
-    }
-}
-
-/// Appends a text as a JSON string. Ordinary claims hold nothing to escape and are copied as they are.
-fn push_json_string(onto: &mut String, text: &str) {
-    if text.bytes().all(|byte| byte >= 0x20 && byte != b'"' && byte != b'\\') {
-        onto.push('"');
-        onto.push_str(text);
-        onto.push('"');
-    } else {
-        onto.push_str(&serde_json::Value::from(text).to_string());
     }
 }
