@@ -134,7 +134,11 @@ impl Sessions {
         let tokens = &mut lock(&self.held).tokens;
         match tokens.iter_mut().find(|(known, _)| known.as_deref() == resource) {
             Some((_, kept)) => *kept = Arc::clone(token),
-            None => tokens.push((resource.map(SmolStr::from), Arc::clone(token))),
+            None => {
+                // Hardly anybody needs more than one, and an hour's run keeps hundreds of thousands of these.
+                tokens.reserve_exact(1);
+                tokens.push((resource.map(SmolStr::from), Arc::clone(token)));
+            }
         }
     }
 

@@ -33,7 +33,29 @@ pub struct Timeline {
 #[derive(Default)]
 struct Queue {
     turns: u64,
-    waiting: BTreeMap<(u64, u64), Waker>,
+    /// Those for whom it is time already. They are few, and come and go with every request, while thousands may wait.
+    present: BTreeMap<Place, Waker>,
+    /// Those for whom it was not when they began to wait.
+    future: BTreeMap<Place, Waker>,
+}
+
+/// A time in nanoseconds and a turn.
+type Place = (u64, u64);
+
+impl Queue {
+    /// Takes out who comes first.
+    fn pop_first(&mut self) -> Option<(Place, Waker)> {
+        match (self.present.first_key_value(), self.future.first_key_value()) {
+            (Some((present, _)), Some((future, _))) if future < present => self.future.pop_first(),
+            (Some(_), _) => self.present.pop_first(),
+            (None, _) => self.future.pop_first(),
+        }
+    }
+
+    /// Those among whom somebody waits whose turn was set aside, or not.
+    fn among(&mut self, set_aside: bool) -> &mut BTreeMap<Place, Waker> {
+        if set_aside { &mut self.present } else { &mut self.future }
+    }
 }
 
 /// Why a simulated run could not come to its end.
@@ -69,7 +91,8 @@ impl Timeline {
     /// How many wait for a time.
     #[must_use]
     pub fn waiting(&self) -> usize {
-        self.queue().waiting.len()
+        let queue = self.queue();
+        queue.present.len() + queue.future.len()
     }
 
     /// Runs `future`, and what it spawns, to its end on this thread, in this time. What still runs then is dropped.
@@ -94,7 +117,7 @@ impl Timeline {
 
     /// Nothing can run: wakes who waits for the next instant, and has been waiting longest among those.
     fn advance(&self) {
-        let next = self.queue().waiting.pop_first();
+        let next = self.queue().pop_first();
         match next {
             Some(((at, _), waker)) => {
                 self.now.fetch_max(at, Ordering::Relaxed);
@@ -136,7 +159,7 @@ pub(super) struct Until<'a> {
     at: u64,
     /// A place in the queue that was set aside for it.
     set_aside: Option<u64>,
-    /// Its place in the queue, once it has one.
+    /// Its place in the queue, while it has one.
     turn: Option<u64>,
 }
 
@@ -148,12 +171,16 @@ impl Future for Until<'_> {
         let mut queue = timeline.queue();
         if let Some(turn) = self.turn {
             // Woken for another reason at this very instant, it still waits for its turn.
-            return match queue.waiting.get_mut(&(self.at, turn)) {
+            return match queue.among(self.set_aside.is_some()).get_mut(&(self.at, turn)) {
                 Some(waker) => {
                     waker.clone_from(context.waker());
                     Poll::Pending
                 }
-                None => Poll::Ready(()),
+                None => {
+                    drop(queue);
+                    self.turn = None; // it left the queue when it was woken
+                    Poll::Ready(())
+                }
             };
         }
         let turn = match self.set_aside {
@@ -164,7 +191,7 @@ impl Future for Until<'_> {
                 queue.turns - 1
             }
         };
-        queue.waiting.insert((self.at, turn), context.waker().clone());
+        queue.among(self.set_aside.is_some()).insert((self.at, turn), context.waker().clone());
         drop(queue);
         self.turn = Some(turn);
         Poll::Pending
@@ -174,7 +201,7 @@ impl Future for Until<'_> {
 impl Drop for Until<'_> {
     fn drop(&mut self) {
         if let Some(turn) = self.turn {
-            self.timeline.queue().waiting.remove(&(self.at, turn));
+            self.timeline.queue().among(self.set_aside.is_some()).remove(&(self.at, turn));
         }
     }
 }
