@@ -77,23 +77,23 @@ impl Cases {
     /// The case of a number that was given here, to add to.
     pub(crate) fn open(&mut self, number: usize) -> &mut Case {
         if self.all[number].open.is_none() {
-            self.make_room();
-            self.open.push_back(number);
+            self.fetch(number);
         }
-        let (action, slot) = self.all.get_index_mut(number).expect("all numbers that are given are of cases");
-        slot.open.get_or_insert_with(|| Box::new(unpack(action.clone(), &std::mem::take(&mut slot.packed))))
+        self.all[number].open.as_mut().expect("it was open, or has just been fetched")
     }
 
-    /// Packs what was opened first.
-    fn make_room(&mut self) {
-        if self.open.len() < self.open_max {
-            return;
-        }
-        let slot = self.open.pop_front().map(|number| &mut self.all[number]);
-        if let Some(slot) = slot
-            && let Some(case) = slot.open.take()
+    /// Unpacks a case, in place of the one that was opened first if there is no more room.
+    fn fetch(&mut self, number: usize) {
+        if self.open.len() >= self.open_max
+            && let Some(first) = self.open.pop_front()
+            && let Some(case) = self.all[first].open.take()
         {
-            slot.packed = pack(&case);
+            self.all[first].packed = pack(&case);
+        }
+        self.open.push_back(number);
+        if let Some((action, slot)) = self.all.get_index_mut(number) {
+            let case = unpack(action.clone(), &std::mem::take(&mut slot.packed));
+            slot.open = Some(Box::new(case));
         }
     }
 

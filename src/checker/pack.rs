@@ -169,7 +169,7 @@ impl Pack for Box<str> {
 
 impl Pack for Point {
     fn pack<'a>(&'a self, to: &mut Packer<'a>) {
-        // An answer's places are those of its request: what was noted last is what comes again.
+        // The places of an answer are mostly those of its request, which stand there already.
         if let Some(known) = to.points.iter().position(|known| known == self) {
             to.number(known as u64 + 1);
             return;
@@ -209,7 +209,7 @@ impl Pack for Wall {
 
 impl<T: Pack> Pack for Option<T> {
     fn pack<'a>(&'a self, to: &mut Packer<'a>) {
-        (if self.is_some() { &true } else { &false }).pack(to);
+        to.number(u64::from(self.is_some()));
         if let Some(value) = self {
             value.pack(to);
         }
