@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use super::{check_name, group_names, report_unknown};
 use crate::limits;
-use crate::plan::{Action, Approval, AskUser, By, CompanyPlan, Confirm, Distribution, Journey, JourneyStep};
+use crate::plan::{
+    Action, AgentDefect, Approval, AskUser, By, CompanyPlan, Confirm, Distribution, Journey, JourneyStep, SwarmPlan,
+};
 use crate::scenario::problem::{Findings, Place, shown};
 use crate::scenario::raw::{
     AskUserSettings, ByChoice, ConfirmSettings, JourneySettings, JourneyStepChoice, ProposeSettings,
@@ -17,8 +19,10 @@ const WITHDRAW_AFTER: Distribution = Distribution::Uniform { from: Duration::ZER
 pub(super) fn resolve(
     journeys: &At<Named<JourneySettings>>,
     companies: &[CompanyPlan],
+    swarm: &SwarmPlan,
     findings: &mut Findings,
 ) -> Vec<Journey> {
+    let claims_any = swarm.defects.has(AgentDefect::StandingTooWide);
     let list = &journeys.value.0;
     if list.is_empty() {
         findings.report(journeys.place, "`journeys` is empty; expected at least one");
@@ -40,7 +44,8 @@ pub(super) fn resolve(
                 findings.report(limit.place, message);
             }
             let in_flight = in_flight.map(|limit| limit.value);
-            let mut walk = Walk { companies, target: None, proposed: false, asked: false, left: false, findings };
+            let mut walk =
+                Walk { companies, claims_any, target: None, proposed: false, asked: false, left: false, findings };
             let steps = walk.steps(&settings.steps);
             Journey { name: name.value.as_str().into(), weight: weight(settings), in_flight, steps }
         })
@@ -50,6 +55,8 @@ pub(super) fn resolve(
 /// A journey on the way through its steps.
 struct Walk<'a> {
     companies: &'a [CompanyPlan],
+    /// Agents claim standing permissions where none is accepted.
+    claims_any: bool,
     /// The action that was proposed, if it is known.
     target: Option<&'a Action>,
     proposed: bool,
@@ -177,7 +184,7 @@ impl Walk<'_> {
 
     fn check_permission(&mut self, up_to: &crate::plan::Money, place: Place) {
         let Some(action) = self.target else { return };
-        if action.approval == Approval::User {
+        if action.approval == Approval::User && !self.claims_any {
             let message = format!(
                 "action {} accepts only the User's own approval; expected `by: user`, or `approval: standing-permission` there",
                 shown(&action.name)

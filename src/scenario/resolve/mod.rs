@@ -47,7 +47,7 @@ pub(super) fn resolve(
     if !findings.is_clean() && companies.is_empty() {
         return None; // whatever refers to a Company would only repeat what is known
     }
-    let journeys = journeys::resolve(&file.journeys, &companies, findings);
+    let journeys = journeys::resolve(&file.journeys, &companies, &swarm, findings);
     let cast = listed::Cast { companies: &companies, journeys: &journeys, users: swarm.users };
     let load = load::resolve(&file.load, &cast, findings);
     let span = load.iter().map(crate::plan::Load::duration).max().unwrap_or_default();
