@@ -108,16 +108,13 @@ fn judge_permission(case: &Case, tally: &mut Tally) {
     let claimed =
         case.looks.iter().find_map(|look| Some((look, look.confirmation.as_ref().filter(|it| by_standing(it))?)));
     let Some((look, confirmed)) = claimed.filter(|_| tally.judges(Anomaly::StandingPermissionAccepted)) else { return };
-    let mut shown = case.looks.iter().filter(|look| look.revision == confirmed.revision);
-    if shown.clone().next().is_none() || !shown.clone().all(|look| look.approval_required) {
-        return;
-    }
+    let shown: Vec<&Look> = case.looks.iter().filter(|look| look.revision == confirmed.revision).collect();
+    let Some(first) = shown.first().filter(|_| shown.iter().all(|look| look.approval_required)) else { return };
     let sentence = format!(
         "A standing permission was accepted for revision {} of {}, which requires the User's own approval.",
         confirmed.revision, case.action
     );
-    let mut evidence = vec![look.evidence()];
-    evidence.extend(shown.next().map(Look::evidence));
+    let mut evidence = vec![look.evidence(), first.evidence()];
     let confirm = case.possible_confirms().find(|ask| ask.approved_by == Some(ApprovedBy::StandingPermission));
     evidence.extend(confirm.map(Ask::sent_evidence));
     tally.found(Anomaly::StandingPermissionAccepted, Some(case), look.heard, sentence, evidence);

@@ -197,6 +197,10 @@ impl Ground {
         Some(self.shape(case, Some(digest))?.phrases.get(step)?.as_str())
     }
 
+    fn has_no_ledger(&self) -> bool {
+        self.ledger.records == 0 && self.ledger.end.is_none()
+    }
+
     /// Why something cannot be judged in this history, if so.
     pub(crate) fn lacks(&self, needs: &Needs) -> Option<String> {
         if self.run.is_none() {
@@ -206,7 +210,7 @@ impl Ground {
             return Some(format!("the history did not observe {}", observation_name(*missing)));
         }
         let uses_ledger = needs.observes.iter().any(|observation| LEDGER.contains(observation));
-        if uses_ledger && self.ledger.records == 0 && self.ledger.end.is_none() {
+        if uses_ledger && self.has_no_ledger() {
             return Some("there is no ledger".to_owned());
         }
         if needs.without_gaps {
@@ -240,9 +244,10 @@ impl Ground {
         }
         reasons.extend(self.history.why_incomplete("history"));
         if LEDGER.iter().any(|observation| self.observes.contains(observation)) {
-            match self.ledger.records == 0 && self.ledger.end.is_none() {
-                true => reasons.push("there is no ledger, though the history promises one".to_owned()),
-                false => reasons.extend(self.ledger.why_incomplete("ledger")),
+            if self.has_no_ledger() {
+                reasons.push("there is no ledger, though the history promises one".to_owned());
+            } else {
+                reasons.extend(self.ledger.why_incomplete("ledger"));
             }
         }
         if self.returns_without_call > 0 {

@@ -215,8 +215,7 @@ fn keep(text: &str) -> Result<Keep, String> {
         return Ok(Keep::Gravest);
     }
     Anomaly::named(text).map(Keep::This).ok_or_else(|| {
-        let near = scenario::nearest_name(text, Anomaly::ALL.iter().map(|anomaly| anomaly.name()));
-        let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        let near = scenario::did_you_mean(text, Anomaly::ALL.iter().map(|anomaly| anomaly.name()));
         format!("expected the name of an anomaly from docs/anomalies.md{near}")
     })
 }

@@ -45,7 +45,7 @@ pub(super) fn check(args: &CheckArgs, console: &Console) -> Result<ExitStatus, F
             ..measured
         },
         None => {
-            let mut judged = files.judged.clone();
+            let mut judged = files.judged;
             if args.run.join(SCENARIO_FILE).exists() {
                 judged.incomplete.push(format!(
                     "there is no {SUMMARY_FILE}: thresholds, minimums and the generator cannot be judged again"

@@ -227,9 +227,6 @@ impl Told<'_> {
 fn print(exploration: &Exploration, format: Format, console: &Console) -> String {
     match format {
         Format::Text => exploration::render(exploration, run::WIDTH, console.style()),
-        Format::Json => {
-            let json = serde_json::to_string_pretty(exploration);
-            json.map_or_else(|error| format!("{{\"error\":\"{error}\"}}\n"), |json| json + "\n")
-        }
+        Format::Json => run::json(exploration),
     }
 }

@@ -10,7 +10,7 @@ use crate::{
         ExitStatus,
         mutants::{InnocentRow, MutantRow, Mutants, render},
     },
-    scenario::{self, Overrides, nearest_name},
+    scenario::{self, Overrides, did_you_mean},
     sim::{
         explore::Watch,
         mutants::{Innocent, Mutant, Trials, small},
@@ -33,10 +33,10 @@ pub(super) fn mutants(args: &MutantsArgs, console: &Console) -> Result<ExitStatu
         Ok((!args.quiet && console.shows_progress()).then(|| progress::show_search(&watch, before)))
     })?;
     let mut shown = Mutants::default();
-    for (scenario, plan) in &plans {
+    for (scenario, plan) in plans.iter().take_while(|_| !watch.stop.is_cancelled()) {
         shown.innocent(innocent(scenario, trials(args.correct).of_correct_parties(plan, &watch)));
     }
-    for defect in defects {
+    for defect in defects.into_iter().take_while(|_| !watch.stop.is_cancelled()) {
         if let Some(plan) = plans.get(defect.exposure().scenario) {
             shown.defects.push(mutant(&trials(args.seeds).of_defect(plan, defect, &watch)));
         }
@@ -56,8 +56,7 @@ fn chosen(only: &[String]) -> Result<Vec<Defect>, Failure> {
     let known = |name: &String| {
         let named = Defect::all().find(|defect| defect.word() == name);
         named.ok_or_else(|| {
-            let near = nearest_name(name, Defect::all().map(Defect::word));
-            let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            let near = did_you_mean(name, Defect::all().map(Defect::word));
             Failure::usage(format!("unknown defect `{name}`; expected one of docs/defects.md{near}"))
         })
     };
@@ -110,9 +109,6 @@ fn mutant(shown: &Mutant) -> MutantRow {
 fn print(mutants: &Mutants, format: Format, console: &Console) -> String {
     match format {
         Format::Text => render(mutants, run::WIDTH, console.style()),
-        Format::Json => {
-            let json = serde_json::to_string_pretty(mutants);
-            json.map_or_else(|error| format!("{{\"error\":\"{error}\"}}\n"), |json| json + "\n")
-        }
+        Format::Json => run::json(mutants),
     }
 }

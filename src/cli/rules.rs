@@ -4,7 +4,7 @@ use super::{Console, Failure, RulesArgs, run};
 use crate::{
     checker::{Anomaly, RULES, Rule},
     report::{ExitStatus, rules},
-    scenario::nearest_name,
+    scenario::did_you_mean,
 };
 
 pub(super) fn rules(args: &RulesArgs, console: &Console) -> Result<ExitStatus, Failure> {
@@ -24,7 +24,8 @@ pub(super) fn rules(args: &RulesArgs, console: &Console) -> Result<ExitStatus, F
 
 fn unknown(id: &str) -> String {
     let names = RULES.iter().map(|rule| rule.id).chain(Anomaly::ALL.iter().map(|anomaly| anomaly.name()));
-    let near = nearest_name(&id.to_ascii_uppercase(), names.clone()).or_else(|| nearest_name(id, names));
-    let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+    // Rules are written in capitals, anomalies in small letters.
+    let near = did_you_mean(&id.to_ascii_uppercase(), names.clone());
+    let near = if near.is_empty() { did_you_mean(id, names) } else { near };
     format!("unknown rule `{id}`; expected the ID of a rule, as `poppyfield rules` lists them, or an anomaly{near}")
 }

@@ -8,6 +8,7 @@ use std::{
 };
 
 use jiff::Timestamp;
+use serde::Serialize;
 
 use super::{
     Console, Failure, Format, RunArgs, ScenarioArgs,
@@ -282,11 +283,14 @@ pub(super) fn conclude(mut summary: Summary, folder: &RunFolder, repeat: String)
 pub(super) fn print(summary: &Summary, format: Format, console: &Console) -> String {
     match format {
         Format::Text => render(summary, WIDTH, console.style()),
-        Format::Json => {
-            let json = serde_json::to_string_pretty(summary);
-            json.map_or_else(|error| format!("{{\"error\":\"{error}\"}}\n"), |json| json + "\n")
-        }
+        Format::Json => json(summary),
     }
+}
+
+/// Results as JSON goes to stdout.
+pub(super) fn json(results: &impl Serialize) -> String {
+    let json = serde_json::to_string_pretty(results);
+    json.map_or_else(|error| format!("{{\"error\":\"{error}\"}}\n"), |json| json + "\n")
 }
 
 /// The exit status that a summary's verdict names.

@@ -6,6 +6,7 @@ use super::{
     ExitStatus, Style,
     format::{count, counted},
     terminal::page::Page,
+    verdict::word,
 };
 
 /// The checker's mutation score.
@@ -105,8 +106,8 @@ impl Mutants {
 #[must_use]
 pub fn render(mutants: &Mutants, width: usize, style: Style) -> String {
     let mut page = Page::new(width, style);
-    let held = mutants.status() == ExitStatus::Held;
-    page.verdict(if held { "PASS" } else { "FAIL" }, &mutants.sentence(), held);
+    let status = mutants.status();
+    page.verdict(&word(status).to_uppercase(), &mutants.sentence(), status == ExitStatus::Held);
     for (title, party) in [("Company's defect", "company"), ("Agent's defect", "agent")] {
         let rows: Vec<&MutantRow> = mutants.defects.iter().filter(|row| row.party == party).collect();
         if rows.is_empty() {

@@ -22,7 +22,7 @@ pub use written::{resolved_target_yaml, resolved_yaml};
 
 use crate::plan::{CompanyPlan, Plan, Target};
 use node::Node;
-use problem::{Findings, nearest, shown};
+use problem::{Findings, hint, nearest, shown};
 use raw::{ScenarioFile, TargetFile};
 
 /// What the command line lays over a scenario, and what it is checked against.
@@ -66,10 +66,10 @@ impl FileKind {
     }
 }
 
-/// The name that is nearest to a misspelt one, if one is near.
+/// What to add to a message about a name that is not known: which one may be meant. Empty if none is near.
 #[must_use]
-pub fn nearest_name<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> Option<String> {
-    nearest(text, names)
+pub fn did_you_mean<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> String {
+    nearest(text, names).map(|name| hint(&name)).unwrap_or_default()
 }
 
 /// Reads a scenario and the profiles it names, and points it at a target if there is one.

@@ -122,6 +122,11 @@ pub struct Problem {
     pub excerpt: Option<String>,
 }
 
+/// Names what may be meant, after a message.
+pub(super) fn hint(nearest: &str) -> String {
+    format!("; did you mean `{nearest}`?")
+}
+
 impl fmt::Display for Problem {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}:", self.file)?;
@@ -130,7 +135,7 @@ impl fmt::Display for Problem {
         }
         write!(formatter, " {}", self.message)?;
         if let Some(nearest) = &self.nearest {
-            write!(formatter, "; did you mean `{nearest}`?")?;
+            formatter.write_str(&hint(nearest))?;
         }
         if let Some(excerpt) = &self.excerpt {
             write!(formatter, "\n{excerpt}")?;

@@ -35,7 +35,7 @@ pub enum NoSpot {
     #[error("expected POINT@ACTION or POINT@ACTION/HOW, like perform.after-effect@exchange/plain")]
     Form,
     /// Its word for the point, the action or the manner is unknown.
-    #[error("unknown {what} `{word}`; expected one of {known}{}", hint(.near))]
+    #[error("unknown {what} `{word}`; expected one of {known}{near}")]
     Unknown {
         /// What it should name.
         what: &'static str,
@@ -43,18 +43,14 @@ pub enum NoSpot {
         word: String,
         /// What may.
         known: String,
-        /// The nearest of these, if one is near.
-        near: Option<String>,
+        /// Which of these may be meant, as the end of the message; empty if none is near.
+        near: String,
     },
-}
-
-fn hint(near: &Option<String>) -> String {
-    near.as_ref().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default()
 }
 
 /// That `word` is none of `known`.
 fn unknown(what: &'static str, word: &str, known: &[&str]) -> NoSpot {
-    let near = scenario::nearest_name(word, known.iter().copied());
+    let near = scenario::did_you_mean(word, known.iter().copied());
     NoSpot::Unknown { what, word: word.to_owned(), known: known.join(", "), near }
 }
 

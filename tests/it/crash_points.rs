@@ -30,8 +30,10 @@ fn tried(plan: Plan) -> BTreeMap<Spot, Option<Vec<&'static str>>> {
     let plan = Arc::new(plan);
     let striking = crash_points::that_strike(&plan, &Setting::in_memory(Signatures::Fast));
     let striking = striking.unwrap_or_else(|error| panic!("{error}"));
-    let mut tried: BTreeMap<_, _> =
-        crash_points::enumerate(&plan).into_iter().map(|variant| (variant.spot, None)).collect();
+    let variants = crash_points::enumerate(&plan);
+    let count = variants.len();
+    let mut tried: BTreeMap<_, _> = variants.into_iter().map(|variant| (variant.spot, None)).collect();
+    assert_eq!(tried.len(), count, "a spot comes twice");
     for variant in striking {
         let outcome = Outcome::of(&variant.plan, Signatures::Fast).unwrap_or_else(|error| panic!("{error}"));
         if outcome.faults().any(|fault| fault.id == variant.fault) {
