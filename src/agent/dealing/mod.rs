@@ -152,7 +152,8 @@ impl Dealing {
     /// Whether a standing permission up to that price covers the terms as they are.
     pub(super) fn is_covered(&self, up_to: &Money) -> bool {
         if self.has(AgentDefect::StandingTooWide) {
-            return true;
+            // Where the Company has refused one, another claim would be refused as well, again and again.
+            return !self.only_user;
         }
         let asked = self.wish.asked();
         let asked: Vec<_> = asked.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();

@@ -272,6 +272,19 @@ async fn a_standing_permission_is_not_used_where_only_the_user_may_approve() {
     assert!(run.fake.asked("confirm")[0].body.contains("\"user\""));
 }
 
+/// Without a pause between, it would claim another one for ever.
+#[tokio::test(start_paused = true)]
+async fn an_agent_that_claims_any_standing_permission_gives_way_once_the_company_refuses() {
+    let mut fake = Fake::new("shop-1.example");
+    fake.user_approval_required = true;
+    let defects = [AgentDefect::StandingTooWide].into_iter().collect();
+    let run = run_with(fake, SwarmPlan { defects, ..swarm() }).await;
+    let steps = [propose(), JourneyStep::AskUser(approves()), confirm_by_standing(10_000)];
+    assert_eq!(run.journey(1, &steps).await, JourneyEnd::CompletedSucceeded);
+    let approved = |by: &str| run.fake.asked("confirm").iter().filter(|confirm| confirm.body.contains(by)).count();
+    assert_eq!((approved("\"standing_permission\""), approved("\"user\"")), (1, 1));
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_agent_without_the_extension_takes_what_it_gets_and_never_confirms() {
     let run = run().await;
